@@ -1,0 +1,1 @@
+//! Jittered retry sequences drawn from a seed.

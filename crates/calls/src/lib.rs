@@ -1,0 +1,1 @@
+//! Requests to a container runtime, their outcomes, and the facts that come back.

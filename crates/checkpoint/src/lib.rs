@@ -1,0 +1,1 @@
+//! Crash-safe store of opaque records on sled.

@@ -1,0 +1,1 @@
+//! Task definition plus facts to the create request of a container.

@@ -1,0 +1,1 @@
+//! Traits between the decisions and the adapters.

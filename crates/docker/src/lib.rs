@@ -1,0 +1,1 @@
+//! Container runtime adapter for the Docker Engine API.

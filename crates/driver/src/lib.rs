@@ -1,0 +1,1 @@
+//! The tokio loop around the pure engine.

@@ -1,0 +1,1 @@
+//! The state machine of the host: many tasks, without I/O.

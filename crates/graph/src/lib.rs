@@ -1,0 +1,1 @@
+//! Dependency graph of the containers of a task.

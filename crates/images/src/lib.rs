@@ -1,0 +1,1 @@
+//! Images built in memory, and the embedded pause program.

@@ -1,0 +1,1 @@
+//! Checkpoint format: envelopes, checksums, versions, conversions.

@@ -1,0 +1,1 @@
+//! Seeded simulation of engine, store, clock and runtime.

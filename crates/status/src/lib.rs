@@ -1,0 +1,1 @@
+//! Task, container, resource and health status, and the tables between them.

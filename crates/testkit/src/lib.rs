@@ -1,0 +1,1 @@
+//! Fakes, contract tests and the fault-injecting proxy.

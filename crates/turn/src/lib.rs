@@ -1,0 +1,1 @@
+//! The gate of persist-then-act: output leaves only after its commit.
