@@ -1,1 +1,37 @@
-//! Task, container, resource and health status, and the tables between them.
+//! Task, container, resource and health status, and the tables between them (engine.md §1).
+//!
+//! Statuses are compared by name, never by `<`, and each table is a function that names every pair:
+//!
+//! ```
+//! use lighterman_status::{ContainerStatus, SteadyState, TaskStatus};
+//!
+//! let known = ContainerStatus::Created;
+//! assert!(known.is_before(ContainerStatus::Running));
+//! assert_eq!(known.next(SteadyState::Running), Some(ContainerStatus::Running));
+//! assert_eq!(known.task_status(SteadyState::Running), TaskStatus::Created);
+//! assert_eq!(known.to_string(), "CREATED");
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(clippy::wildcard_enum_match_arm)]
+
+extern crate alloc;
+
+mod container;
+mod derive;
+mod health;
+mod kind;
+mod managed_agent;
+mod ordered;
+mod resource;
+mod task;
+mod text;
+
+pub use container::{ContainerStatus, EventStatus, RuntimeState, SteadyState};
+pub use derive::{Member, StopCause, TaskKnown, container_desired_from, task_known_from, task_must_stop};
+pub use health::Health;
+pub use kind::ContainerKind;
+pub use managed_agent::ManagedAgentStatus;
+pub use resource::ResourceStatus;
+pub use task::TaskStatus;
+pub use text::{StatusTextError, TextFault};
