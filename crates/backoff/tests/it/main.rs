@@ -1,0 +1,4 @@
+//! Delays and draws.
+
+mod delays;
+mod draws;
