@@ -44,16 +44,6 @@ impl Health {
             _ => Err(StatusTextError::new("health status", text, TextFault::UnknownName)),
         }
     }
-
-    /// What the runtime's word means; `starting`, no word and words we do not know are no result.
-    #[must_use]
-    pub fn from_runtime(word: &str) -> Self {
-        match word {
-            "healthy" => Self::Healthy,
-            "unhealthy" => Self::Unhealthy,
-            _ => Self::Unknown,
-        }
-    }
 }
 
 impl core::fmt::Display for Health {

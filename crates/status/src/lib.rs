@@ -11,6 +11,12 @@
 //! assert_eq!(known.task_status(SteadyState::Running), TaskStatus::Created);
 //! assert_eq!(known.to_string(), "CREATED");
 //! ```
+//!
+//! What a task does about its containers is derived here too ([`task_known_from`], [`task_must_stop`]), as pure
+//! functions over [`Member`]s.
+//!
+//! Not for: holding a status and its transition under way, which is the business of whoever drives the thing
+//! (`lighterman-task-manager`).
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -23,7 +29,6 @@ mod health;
 mod kind;
 mod managed_agent;
 mod ordered;
-mod progress;
 mod resource;
 mod resource_kind;
 mod task;
@@ -34,7 +39,6 @@ pub use derive::{Member, StopCause, TaskKnown, container_desired_from, task_know
 pub use health::{Health, HealthRecord};
 pub use kind::ContainerKind;
 pub use managed_agent::ManagedAgentStatus;
-pub use progress::{InFlight, Progress, Stage};
 pub use resource::ResourceStatus;
 pub use resource_kind::{NetworkNeed, ResourceKind, RoleNeed};
 pub use task::TaskStatus;

@@ -48,17 +48,3 @@ fn output_is_cut_between_characters() {
     let HealthRecord::Checked { output, .. } = &record else { panic!("a checked record stays one") };
     assert_eq!(output.len(), HealthRecord::OUTPUT_LIMIT);
 }
-
-#[test]
-fn the_runtime_s_words() {
-    for (word, health) in [
-        ("healthy", Health::Healthy),
-        ("unhealthy", Health::Unhealthy),
-        ("starting", Health::Unknown),
-        ("none", Health::Unknown),
-        ("", Health::Unknown),
-        ("Healthy", Health::Unknown),
-    ] {
-        assert_eq!(Health::from_runtime(word), health, "{word:?}");
-    }
-}

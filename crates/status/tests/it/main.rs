@@ -4,6 +4,5 @@
 mod derive;
 mod health;
 mod order;
-mod progress;
 mod tables;
 mod text;
