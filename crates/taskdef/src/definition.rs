@@ -13,7 +13,7 @@ use crate::health::HealthCheck;
 
 /// One task definition: what is to run, not that it runs.
 ///
-/// What [`read`](crate::read) hands out is shape-valid: at least one container, unique names,
+/// What `read` hands out is shape-valid: at least one container, unique names,
 /// every value within its limits. Whether the containers may depend on each other as they say is
 /// asked of `graph`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +87,8 @@ pub struct ContainerDefinition {
     pub user: Option<String>,
     /// Absolute; `None`: the image's.
     pub working_directory: Option<String>,
+    /// 1 to 64 of `A-Z a-z 0-9 . _ -`; `None`: the container's short id.
+    pub hostname: Option<String>,
     /// Keep standard input open without anybody attached.
     pub interactive: bool,
     /// Give it a terminal: its output is then one raw stream.
@@ -132,6 +134,7 @@ impl ContainerDefinition {
             environment: BTreeMap::new(),
             user: None,
             working_directory: None,
+            hostname: None,
             interactive: false,
             pseudo_terminal: false,
             privileged: false,
@@ -205,6 +208,15 @@ macro_rules! words {
             /// Every word with its spelling in the API, in the order of the API.
             pub const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)+];
 
+            /// The spellings alone, in the same order.
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
+
+            /// The value of that exact spelling.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
+            }
+
             /// The spelling of the API.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -257,7 +269,7 @@ words!(
 );
 
 words!(
-    /// Log drivers that are passed to the engine as they are.
+    /// Where output can be sent. `awsfirelens` is known to the reader and not built yet.
     LogDriver {
         /// Files on the host, readable through the engine.
         JsonFile = "json-file",
@@ -269,6 +281,10 @@ words!(
         Gelf = "gelf",
         /// A fluentd or fluent-bit daemon.
         Fluentd = "fluentd",
+        /// The log service of the cloud.
+        Awslogs = "awslogs",
+        /// A Splunk collector.
+        Splunk = "splunk",
         /// Compact files on the host, readable through the engine; not in the API of the service.
         Local = "local",
         /// Output is dropped; not in the API of the service.
@@ -312,6 +328,19 @@ words!(
     }
 );
 
+impl LogDriver {
+    /// Whether a plain local run shows the output here instead of sending it away (taskdef.md 2.7).
+    #[must_use]
+    pub const fn leaves_the_machine(self) -> bool {
+        match self {
+            Self::Awslogs | Self::Splunk => true,
+            Self::JsonFile | Self::Syslog | Self::Journald | Self::Gelf | Self::Fluentd | Self::Local | Self::None => {
+                false
+            }
+        }
+    }
+}
+
 /// One tag of a task definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
@@ -344,7 +373,7 @@ pub struct Ulimit {
 pub struct LogConfiguration {
     /// The engine's driver.
     pub driver: LogDriver,
-    /// Passed to the driver as written; an option it does not know fails the create call.
+    /// As written; an option that the driver does not know fails the create call.
     pub options: BTreeMap<String, String>,
 }
 

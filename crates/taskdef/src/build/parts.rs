@@ -1,0 +1,199 @@
+//! The smaller parts of a container: user, labels, limits, logs, ports.
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{Build, missing};
+use crate::{
+    definition::{
+        ContainerDefinition, LogConfiguration, LogDriver, NetworkMode, PortMapping, Protocol, Ulimit, UlimitName,
+    },
+    field::Field,
+    finding::{allowed, hint, quoted},
+};
+
+/// Prefix of the labels that prove ownership (design.md R10).
+pub(super) const OUR_LABELS: &str = "dev.lighterman.";
+
+impl Build<'_> {
+    /// V54: the engine has nothing to run, or an empty program name.
+    pub(super) fn entry_point(&mut self, field: &Field, container: &ContainerDefinition) {
+        let place = field.place_of("entryPoint");
+        match container.entry_point.as_slice() {
+            [first] if first.is_empty() => {
+                let runs = container.command.first().is_some_and(|program| !program.is_empty());
+                if !runs && !field.is_broken("command") {
+                    let message = "entryPoint is one empty text and command is missing";
+                    self.findings.error(54, &place, message, allowed("a command, or leave entryPoint out"));
+                }
+            }
+            [first, _, ..] if first.is_empty() => {
+                self.findings.error(54, &place, "entryPoint begins with an empty text", allowed("a program"));
+            }
+            _ => {}
+        }
+    }
+
+    /// V77: `user`, `user:group`, `uid`, `uid:gid`, `user:gid`, `uid:group`.
+    pub(super) fn user(&mut self, container: &Field) -> Option<String> {
+        let (user, place) = container.filled_text("user")?;
+        let part_fits = |part: &str| {
+            let numeric = part.bytes().all(|b| b.is_ascii_digit());
+            let fits = !numeric || part.parse::<u32>().is_ok_and(|id| id <= 2_147_483_647);
+            !part.is_empty() && fits && !part.chars().any(|c| c.is_whitespace() || c.is_control())
+        };
+        if user.split(':').count() <= 2 && user.split(':').all(part_fits) {
+            return Some(user.to_string());
+        }
+        let advice = allowed("user, user:group, with names or numbers 0 to 2147483647");
+        self.findings.error(77, place, format!("user {}", quoted(user)), advice);
+        None
+    }
+
+    /// V77.
+    pub(super) fn working_directory(&mut self, container: &Field) -> Option<String> {
+        let (directory, place) = container.filled_text("workingDirectory")?;
+        if !directory.starts_with('/') {
+            let message = format!("workingDirectory {} is not absolute", quoted(directory));
+            self.findings.error(77, place, message, allowed("/…"));
+        }
+        Some(directory.to_string())
+    }
+
+    /// V76: 65 bytes fail at start (taskdef.md 2.3).
+    pub(super) fn hostname(&mut self, container: &Field) -> Option<String> {
+        let (hostname, place) = container.filled_text("hostname")?;
+        let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+        if hostname.len() > 64 || !hostname.bytes().all(legal) {
+            let message = format!("hostname {}", quoted(hostname));
+            self.findings.error(76, place, message, allowed("1 to 64 of A-Z a-z 0-9 . _ -"));
+        }
+        Some(hostname.to_string())
+    }
+
+    /// V78.
+    pub(super) fn docker_labels(&mut self, container: &Field) -> BTreeMap<String, String> {
+        let mut labels = BTreeMap::new();
+        for (key, value, place) in container.map("dockerLabels") {
+            if key.is_empty() {
+                self.findings.error(78, place, "label with an empty key", allowed("one or more characters"));
+            } else if key.starts_with(OUR_LABELS) {
+                let advice = allowed(format!("keys not starting with {OUR_LABELS}"));
+                self.findings.error(78, place, format!("label {} is the agent's own", quoted(key)), advice);
+            } else if key.starts_with("com.amazonaws.ecs.") {
+                self.findings.warning(78, place, format!("label {} may be overwritten", quoted(key)), None);
+            }
+            labels.insert(key.to_string(), value.to_string());
+        }
+        labels
+    }
+
+    /// V72, for one limit.
+    pub(super) fn ulimit(&mut self, ulimit: &Field) -> Option<Ulimit> {
+        const NUMBER: &str = "-1 for unlimited, 0 or more";
+        let Some((word, _)) = ulimit.text("name") else {
+            missing(self.findings, 72, ulimit, "name", "a limit such as nofile");
+            return None;
+        };
+        let name = UlimitName::from_word(word)?;
+        let mut limit = |key| match ulimit.integer(key) {
+            Some((number, place)) if number < -1 => {
+                self.findings.error(72, place, format!("{key} {number}"), allowed(NUMBER));
+                None
+            }
+            Some((number, _)) => Some(number),
+            None => {
+                missing(self.findings, 72, ulimit, key, NUMBER);
+                None
+            }
+        };
+        let (soft, hard) = (limit("softLimit"), limit("hardLimit"));
+        let (soft, hard) = (soft?, hard?);
+        let height = |number: i64| if number == -1 { i64::MAX } else { number };
+        if height(soft) > height(hard) {
+            let message = format!("ulimit {name} soft {soft} above hard {hard}");
+            self.findings.error(72, &ulimit.place, message, allowed("soft up to hard; -1 is the highest"));
+        }
+        Some(Ulimit { name, soft, hard })
+    }
+
+    /// V69, and the note on drivers that send output away.
+    pub(super) fn log_configuration(&mut self, log: &Field) -> Option<LogConfiguration> {
+        let Some((word, place)) = log.text("logDriver") else {
+            missing(self.findings, 69, log, "logDriver", &LogDriver::WORDS.join(", "));
+            return None;
+        };
+        let driver = LogDriver::from_word(word)?;
+        let options: BTreeMap<_, _> =
+            log.map("options").map(|(key, value, _)| (key.to_string(), value.to_string())).collect();
+        for required in required_options(driver) {
+            if !options.contains_key(*required) && !log.is_broken("options") {
+                let advice = allowed(required_options(driver).join(", "));
+                self.findings.error(69, &log.place_of("options"), format!("{required} is missing"), advice);
+            }
+        }
+        if driver.leaves_the_machine() {
+            self.findings.warning(
+                87,
+                place,
+                format!("logDriver \"{driver}\""),
+                hint("its output is shown here, not sent"),
+            );
+        }
+        Some(LogConfiguration { driver, options })
+    }
+
+    pub(super) fn port_mappings(&mut self, container: &Field, mode: NetworkMode) -> Vec<PortMapping> {
+        container.list("portMappings").iter().filter_map(|mapping| self.port_mapping(mapping, mode)).collect()
+    }
+
+    /// V15, V16, V27.
+    fn port_mapping(&mut self, mapping: &Field, mode: NetworkMode) -> Option<PortMapping> {
+        if mapping.integer("containerPort").is_none() {
+            missing(self.findings, 16, mapping, "containerPort", "1 to 65535");
+        }
+        let host_port = self.port(mapping, "hostPort", 0).filter(|port| *port > 0);
+        let name = mapping.filled_text("name").map(|(name, _)| name.to_string());
+        if let Some(name) = &name {
+            self.port_name(mapping, name);
+        }
+        let protocol = mapping.text("protocol").and_then(|(word, _)| Protocol::from_word(word));
+        let container_port = self.port(mapping, "containerPort", 1)?;
+        let host_port = match mode {
+            NetworkMode::Bridge | NetworkMode::None => host_port,
+            NetworkMode::Host => host_port.or(Some(container_port)),
+        };
+        Some(PortMapping { container_port, host_port, protocol: protocol.unwrap_or(Protocol::Tcp), name })
+    }
+
+    fn port(&mut self, mapping: &Field, key: &str, lowest: u32) -> Option<u16> {
+        self.number_of(mapping, key, lowest..=65_535, 15).and_then(|port| u16::try_from(port).ok())
+    }
+
+    fn port_name(&mut self, mapping: &Field, name: &str) {
+        let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
+        if name.len() > 64 || name.starts_with('-') || !name.bytes().all(legal) {
+            let message = format!("port name {}", quoted(name));
+            let advice = allowed("a-z 0-9 _ -, up to 64, not starting with -");
+            self.findings.error(27, &mapping.place_of("name"), message, advice);
+        }
+    }
+}
+
+const fn required_options(driver: LogDriver) -> &'static [&'static str] {
+    match driver {
+        LogDriver::Awslogs => &["awslogs-group", "awslogs-region"],
+        LogDriver::Splunk => &["splunk-url", "splunk-token"],
+        LogDriver::Gelf => &["gelf-address"],
+        LogDriver::JsonFile
+        | LogDriver::Syslog
+        | LogDriver::Journald
+        | LogDriver::Fluentd
+        | LogDriver::Local
+        | LogDriver::None => &[],
+    }
+}
