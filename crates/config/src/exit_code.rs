@@ -1,0 +1,99 @@
+//! What the command exits with.
+
+use std::fmt;
+
+/// Exit code of `lighterman run` and its siblings.
+///
+/// | code | meaning |
+/// | --- | --- |
+/// | 0 to 255 | exit code of the task: of the essential container that ended first |
+/// | 1 | `validate` only: the task definition is refused |
+/// | 125 | our own error: command line, task definition, Docker, state store; or the container never ran |
+/// | 130 | stopped after Ctrl-C (SIGINT) |
+/// | 143 | stopped after SIGTERM |
+///
+/// As with `docker run`, a container that exits with 125, 130 or 143 by itself cannot be told apart by the code
+/// alone; the last event of `--json` says which it was. A wrong command line is 125 and not 2, since 2 is what many
+/// programs in containers exit with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExitCode {
+    /// The task ended with this exit code.
+    Task(u8),
+    /// `validate` found the definition to be refused.
+    Refused,
+    /// Our own error.
+    OwnError,
+    /// Stopped after Ctrl-C.
+    Interrupted,
+    /// Stopped after SIGTERM.
+    Terminated,
+}
+
+/// One row of the table of exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    /// The code or codes.
+    pub code: &'static str,
+    /// When the command exits with it.
+    pub when: &'static str,
+}
+
+impl ExitCode {
+    /// The table, for help texts.
+    pub const TABLE: [Meaning; 5] = [
+        Meaning { code: "0 to 255", when: "exit code of the task: of the essential container that ended first" },
+        Meaning { code: "1", when: "`validate` only: the task definition is refused" },
+        Meaning {
+            code: "125",
+            when: "our own error: command line, task definition, Docker, state store; or the container never ran",
+        },
+        Meaning { code: "130", when: "stopped after Ctrl-C (SIGINT)" },
+        Meaning { code: "143", when: "stopped after SIGTERM" },
+    ];
+
+    /// The command did what it was asked.
+    pub const SUCCESS: Self = Self::Task(0);
+
+    /// Of a task: its exit code, or [`ExitCode::OwnError`] when it has none since it never ran to an end. A code
+    /// that a process cannot exit with counts as 255.
+    #[must_use]
+    pub fn of_task(code: Option<i32>) -> Self {
+        code.map_or(Self::OwnError, |code| Self::Task(u8::try_from(code).unwrap_or(u8::MAX)))
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Task(code) => code,
+            Self::Refused => 1,
+            Self::OwnError => 125,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// Which it is, in a few words that do not change: `task`, `refused`, `own-error`, `interrupted`, `terminated`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Task(_) => "task",
+            Self::Refused => "refused",
+            Self::OwnError => "own-error",
+            Self::Interrupted => "interrupted",
+            Self::Terminated => "terminated",
+        }
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code.code())
+    }
+}
+
+impl fmt::Display for ExitCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.code())
+    }
+}

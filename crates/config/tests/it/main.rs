@@ -1,0 +1,5 @@
+//! Settings, addresses, places and exit codes.
+
+mod durations;
+mod places;
+mod settings;
