@@ -8,7 +8,7 @@ use alloc::{
 };
 
 use crate::{
-    definition::{Compatibility, ContainerDefinition, Mebibytes, NetworkMode, Protocol, TaskDefinition},
+    definition::{Compatibility, ContainerDefinition, LogDriver, Mebibytes, NetworkMode, Protocol, TaskDefinition},
     field::Field,
     finding::{Collector, Place, allowed, hint},
 };
@@ -30,6 +30,7 @@ pub(crate) fn check(root: &Field, task: &TaskDefinition, canonical: &str, findin
         rules.timeouts(field, findings);
         rules.ports(field, findings);
         ulimits(field, findings);
+        log_options(field, container, findings);
         exposure(field, container, findings);
     }
     rules.sums(findings);
@@ -279,6 +280,32 @@ fn ulimits(container: &Field, findings: &mut Collector) {
         if !seen.insert(name) {
             findings.error(72, place, format!("ulimit {name} is given twice"), allowed("one per name"));
         }
+    }
+}
+
+/// V69.
+fn log_options(field: &Field, container: &ContainerDefinition, findings: &mut Collector) {
+    let (Some(log), Some(written)) = (&container.log_configuration, field.get("logConfiguration")) else { return };
+    let required = required_options(log.driver);
+    for option in required.iter().filter(|option| !log.options.contains_key(**option)) {
+        if !written.is_broken("options") {
+            let place = written.place_of("options");
+            findings.error(69, &place, format!("{option} is missing"), allowed(required.join(", ")));
+        }
+    }
+}
+
+const fn required_options(driver: LogDriver) -> &'static [&'static str] {
+    match driver {
+        LogDriver::Awslogs => &["awslogs-group", "awslogs-region"],
+        LogDriver::Splunk => &["splunk-url", "splunk-token"],
+        LogDriver::Gelf => &["gelf-address"],
+        LogDriver::JsonFile
+        | LogDriver::Syslog
+        | LogDriver::Journald
+        | LogDriver::Fluentd
+        | LogDriver::Local
+        | LogDriver::None => &[],
     }
 }
 

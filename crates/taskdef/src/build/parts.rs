@@ -121,7 +121,7 @@ impl Build<'_> {
         Some(Ulimit { name, soft, hard })
     }
 
-    /// V69, and the note on drivers that send output away.
+    /// The driver of V69, and the note on drivers that send output away.
     pub(super) fn log_configuration(&mut self, log: &Field) -> Option<LogConfiguration> {
         let Some((word, place)) = log.text("logDriver") else {
             missing(self.findings, 69, log, "logDriver", &LogDriver::WORDS.join(", "));
@@ -130,12 +130,6 @@ impl Build<'_> {
         let driver = LogDriver::from_word(word)?;
         let options: BTreeMap<_, _> =
             log.map("options").map(|(key, value, _)| (key.to_string(), value.to_string())).collect();
-        for required in required_options(driver) {
-            if !options.contains_key(*required) && !log.is_broken("options") {
-                let advice = allowed(required_options(driver).join(", "));
-                self.findings.error(69, &log.place_of("options"), format!("{required} is missing"), advice);
-            }
-        }
         if driver.leaves_the_machine() {
             self.findings.warning(
                 87,
@@ -181,19 +175,5 @@ impl Build<'_> {
             let advice = allowed("a-z 0-9 _ -, up to 64, not starting with -");
             self.findings.error(27, &mapping.place_of("name"), message, advice);
         }
-    }
-}
-
-const fn required_options(driver: LogDriver) -> &'static [&'static str] {
-    match driver {
-        LogDriver::Awslogs => &["awslogs-group", "awslogs-region"],
-        LogDriver::Splunk => &["splunk-url", "splunk-token"],
-        LogDriver::Gelf => &["gelf-address"],
-        LogDriver::JsonFile
-        | LogDriver::Syslog
-        | LogDriver::Journald
-        | LogDriver::Fluentd
-        | LogDriver::Local
-        | LogDriver::None => &[],
     }
 }
