@@ -1,6 +1,6 @@
 //! Why something has not happened yet.
 
-use alloc::{borrow::Cow, string::String};
+use alloc::string::String;
 use core::fmt;
 
 use lighterman_calls::RequestKind;
@@ -76,15 +76,15 @@ impl fmt::Display for WaitReason {
 impl WaitReason {
     /// What ends the wait, in words.
     #[must_use]
-    pub fn ends_when(&self) -> Cow<'static, str> {
+    pub const fn ends_when(&self) -> &'static str {
         match self {
-            Self::Call { .. } => "Docker answers, or the limit of the call is over".into(),
-            Self::Pause { .. } => "the pause is over".into(),
-            Self::Store { .. } => "the store takes a commit again".into(),
-            Self::RuntimeAway { .. } => "Docker answers again".into(),
-            Self::Running => "the container ends or is stopped".into(),
-            Self::Cleanup => "its time is over".into(),
-            Self::LateCreate => "the container appears, or the limit of the call is over".into(),
+            Self::Call { .. } => "Docker answers, or the limit of the call is over",
+            Self::Pause { .. } => "the pause is over",
+            Self::Store { .. } => "the store takes a commit again",
+            Self::RuntimeAway { .. } => "Docker answers again",
+            Self::Running => "the container ends or is stopped",
+            Self::Cleanup => "its time is over",
+            Self::LateCreate => "the container appears, or the limit of the call is over",
         }
     }
 }

@@ -1,0 +1,298 @@
+//! The link to the runtime: connecting, the event stream, re-checks (engine.md 4.1, 4.10, 4.12).
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use lighterman_backoff::{derive_nth, up_to};
+use lighterman_calls::{
+    Answer, Call, ContainerSummary, Lost, LostCause, Outcome, Request, RuntimeEvent, RuntimeVersion,
+};
+use lighterman_ids::{ActionId, Moment, Mono, Wall};
+use lighterman_task_manager::TaskEvent;
+
+use super::{Engine, calls::AskedBy};
+use crate::{Action, HostSettings, HostView, RuntimeLink};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Link {
+    state: LinkState,
+    version: Option<String>,
+    /// Failures in a row of what is being tried.
+    failures: u32,
+    /// Stamp of the last event, where the next stream begins.
+    seen: Option<Wall>,
+    /// Since when no proper answer came; `None` while they come.
+    silent_since: Option<Moment>,
+    trouble: Option<String>,
+    gave_up: bool,
+    /// The list that is out, and whether another has to follow it.
+    listing: Option<(ActionId, bool)>,
+    recheck_at: Option<Mono>,
+    rechecks: u64,
+    /// Tasks may work: the stream stood at least once.
+    ready: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum LinkState {
+    /// Nothing is out; the next try waits for its time.
+    Pausing(Mono),
+    AskingVersion(ActionId),
+    Opening(ActionId),
+    Watching(ActionId),
+    /// It cannot be used; nothing is tried any more.
+    Unusable(String),
+}
+
+impl Link {
+    pub(super) const fn new() -> Self {
+        Self {
+            state: LinkState::Pausing(Mono(0)),
+            version: None,
+            failures: 0,
+            seen: None,
+            silent_since: None,
+            trouble: None,
+            gave_up: false,
+            listing: None,
+            recheck_at: None,
+            rechecks: 0,
+            ready: false,
+        }
+    }
+
+    /// Whether tasks may be driven: nothing they cause will be missed.
+    pub(super) const fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    pub(super) fn deadline(&self, settings: &HostSettings) -> Option<Mono> {
+        let pause = match self.state {
+            LinkState::Pausing(until) => Some(until),
+            LinkState::AskingVersion(_) | LinkState::Opening(_) | LinkState::Watching(_) | LinkState::Unusable(_) => {
+                None
+            }
+        };
+        let silent = self.silent_since.filter(|_| !self.gave_up);
+        let patience = silent.and_then(|since| Some(since.mono.after(settings.patience?)));
+        [pause, patience, self.recheck_at].into_iter().flatten().min()
+    }
+}
+
+impl Engine {
+    /// Goes on with what is due.
+    pub(super) fn drive_link(&mut self, now: Moment) {
+        if let LinkState::Pausing(until) = self.link.state
+            && until <= now.mono
+        {
+            self.try_link(now);
+        }
+        if self.link.recheck_at.is_some_and(|at| at <= now.mono) {
+            self.arm_recheck(now);
+            if !self.tasks.is_empty() {
+                self.ask_list(now);
+            }
+        }
+        if let (Some(since), Some(patience)) = (self.link.silent_since, self.settings.patience)
+            && now.since(since) >= patience
+            && !self.link.gave_up
+        {
+            self.link.gave_up = true;
+            self.host_changed = true;
+        }
+    }
+
+    /// Version first, so that a runtime that cannot be used is named; then the stream, before anything is
+    /// looked at, so that nothing is missed in between (engine.md 4.1).
+    fn try_link(&mut self, now: Moment) {
+        if self.closing {
+            return;
+        }
+        let limit = self.settings.connect_limit;
+        if self.link.version.is_none() {
+            let id = self.ask_host(Request::Version, limit);
+            self.link.state = LinkState::AskingVersion(id);
+        } else {
+            let id = self.ids.next_id();
+            // What happens from now on is missed by nobody, even if the first try fails.
+            let since = *self.link.seen.get_or_insert(now.wall);
+            let instance = self.instance.clone();
+            self.actions.push_back(Action::Watch { id, instance, since: Some(since), limit });
+            self.link.state = LinkState::Opening(id);
+        }
+    }
+
+    fn ask_host(&mut self, request: Request, limit: core::time::Duration) -> ActionId {
+        let id = self.ids.next_id();
+        self.enqueue(AskedBy::Host, id, super::calls::boxed(Call { request, limit }));
+        id
+    }
+
+    pub(super) fn on_watch_opened(&mut self, now: Moment, id: ActionId) {
+        if self.link.state != LinkState::Opening(id) {
+            return;
+        }
+        self.link.state = LinkState::Watching(id);
+        self.link.failures = 0;
+        self.runtime_answers();
+        self.host_changed = true;
+        self.arm_recheck(now);
+        // Whatever happened while nobody watched shows in one list.
+        self.ask_list(now);
+        let first = !core::mem::replace(&mut self.link.ready, true);
+        if first {
+            self.wake_all(now);
+        } else {
+            self.tell_all(now, &TaskEvent::Resume);
+        }
+    }
+
+    pub(super) fn on_watch_lost(&mut self, now: Moment, id: ActionId, lost: &Lost) {
+        let ours = self.link.state == LinkState::Opening(id) || self.link.state == LinkState::Watching(id);
+        if !ours {
+            return;
+        }
+        self.link_failed(now, lost);
+    }
+
+    fn link_failed(&mut self, now: Moment, lost: &Lost) {
+        self.link.failures += 1;
+        let wait = match (lost.cause, self.link.version.is_some()) {
+            (LostCause::Unreachable, _) => &self.settings.away_retry,
+            (LostCause::TimedOut(_) | LostCause::ConnectionLost | LostCause::Garbled, true) => {
+                &self.settings.watch_retry
+            }
+            (LostCause::TimedOut(_) | LostCause::ConnectionLost | LostCause::Garbled, false) => {
+                &self.settings.connect_retry
+            }
+        };
+        // A stream that breaks after it stood is opened again at once: an engine that restarts closes it
+        // before it is gone, and a short break should cost nothing.
+        let first_break = matches!(self.link.state, LinkState::Watching(_));
+        let delay = if first_break { core::time::Duration::ZERO } else { wait.delay(self.link.failures, self.seed) };
+        self.link.state = LinkState::Pausing(now.mono.after(delay));
+        self.runtime_is_silent(now, &lost.text);
+    }
+
+    /// Called for every outcome that proves that the runtime answers.
+    pub(super) fn runtime_answers(&mut self) {
+        if self.link.silent_since.take().is_some() {
+            self.link.trouble = None;
+            self.host_changed = true;
+        }
+    }
+
+    /// Called for every outcome that is no answer.
+    pub(super) fn runtime_is_silent(&mut self, now: Moment, text: &str) {
+        self.link.silent_since.get_or_insert(now);
+        if self.link.trouble.as_deref() != Some(text) {
+            tracing::warn!(error = text, "Docker gives no proper answer");
+            self.link.trouble = Some(text.into());
+            self.host_changed = true;
+        }
+    }
+
+    pub(super) fn on_host_answer(&mut self, now: Moment, id: ActionId, answer: Answer) {
+        match answer {
+            Answer::Version(outcome) if self.link.state == LinkState::AskingVersion(id) => {
+                self.on_version(now, outcome)
+            }
+            Answer::List(outcome) => self.on_list(now, id, outcome),
+            Answer::Version(_)
+            | Answer::Ping(_)
+            | Answer::InspectImage(_)
+            | Answer::Pull(_)
+            | Answer::Create(_)
+            | Answer::Start(_)
+            | Answer::Inspect(_)
+            | Answer::Stop(_)
+            | Answer::Kill(_)
+            | Answer::Remove(_) => {}
+        }
+    }
+
+    fn on_version(&mut self, now: Moment, outcome: Outcome<RuntimeVersion>) {
+        match outcome {
+            Outcome::Done(version) => {
+                tracing::info!(version = version.version, api = version.api_version, "Docker answers");
+                self.link.version = Some(version.version);
+                self.link.failures = 0;
+                self.try_link(now);
+            }
+            Outcome::Refused(refusal) => {
+                self.link.state = LinkState::Unusable(refusal.text);
+                self.link.gave_up = true;
+                self.host_changed = true;
+            }
+            Outcome::Gone => {
+                self.link_failed(now, &Lost::new(LostCause::Garbled, "there is no Docker API at this address"))
+            }
+            Outcome::Unknown(lost) => self.link_failed(now, &lost),
+        }
+    }
+
+    pub(super) fn on_runtime_event(&mut self, now: Moment, id: ActionId, event: RuntimeEvent) {
+        if self.link.state != LinkState::Watching(id) {
+            return;
+        }
+        self.link.seen = self.link.seen.max(Some(event.at));
+        self.runtime_answers();
+        if let Some(task) = self.routes.get(&event.container).cloned() {
+            self.tell(now, &task, TaskEvent::Runtime(event));
+        }
+    }
+
+    fn arm_recheck(&mut self, now: Moment) {
+        self.link.rechecks += 1;
+        let bits = derive_nth(self.seed, "recheck", self.link.rechecks);
+        let wait = self.settings.recheck_every + up_to(self.settings.recheck_jitter, bits);
+        self.link.recheck_at = Some(now.mono.after(wait));
+    }
+
+    /// One list shows for all containers whether they differ from what is known.
+    pub(super) fn ask_list(&mut self, _now: Moment) {
+        if let Some((_, again)) = &mut self.link.listing {
+            *again = true;
+            return;
+        }
+        let id = self.ask_host(Request::List(self.instance.clone()), self.settings.task.limits.list);
+        self.link.listing = Some((id, false));
+    }
+
+    fn on_list(&mut self, now: Moment, id: ActionId, outcome: Outcome<Vec<ContainerSummary>>) {
+        let Some((asked, again)) = self.link.listing else { return };
+        if asked != id {
+            return;
+        }
+        self.link.listing = None;
+        match outcome {
+            Outcome::Done(containers) => {
+                let running: BTreeMap<_, _> = containers.iter().map(|c| (c.id.clone(), c.running)).collect();
+                self.tell_all(now, &TaskEvent::Listed(running));
+                self.find_orphans(now, &containers);
+                if again {
+                    self.ask_list(now);
+                }
+            }
+            // The stream breaks too when the runtime is gone, and its opening asks again; what is left
+            // is tried again before the next ordinary re-check.
+            Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => {
+                let soon = now.mono.after(self.settings.watch_retry.delay(LIST_PACE, self.seed));
+                self.link.recheck_at = Some(self.link.recheck_at.map_or(soon, |at| at.min(soon)));
+            }
+        }
+    }
+
+    pub(super) fn host_view(&self) -> HostView {
+        let trouble = self.link.trouble.clone();
+        let runtime = match (&self.link.state, &self.link.version, trouble) {
+            (LinkState::Unusable(text), _, _) => RuntimeLink::Unusable { text: text.clone() },
+            (LinkState::Watching(_), Some(version), None) => RuntimeLink::Up { version: version.clone() },
+            (_, _, Some(trouble)) if self.link.ready => RuntimeLink::Away { trouble },
+            (_, _, trouble) => RuntimeLink::Connecting { trouble },
+        };
+        HostView { runtime, store_failing: self.store.failing().map(Into::into), gave_up: self.link.gave_up }
+    }
+}
+
+/// A failed list is repeated at the pace of the second re-opening of a stream.
+const LIST_PACE: u32 = 2;

@@ -1,0 +1,83 @@
+//! What goes into and comes out of the state machine of a task.
+
+use alloc::{boxed::Box, collections::BTreeMap, string::String};
+
+use lighterman_calls::{Answer, Call, RuntimeEvent};
+use lighterman_ids::{ActionId, ActionIds, InstanceId, Moment, RuntimeId};
+
+use crate::Settings;
+
+/// Facts and wishes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TaskEvent {
+    /// The answer to an action. One to an action that is no longer current is dropped (design.md R2).
+    Answer {
+        /// Which action.
+        id: ActionId,
+        /// How it ended.
+        answer: Box<Answer>,
+    },
+    /// The action never left: it certainly had no effect.
+    NeverSent(ActionId),
+    /// The runtime reported something about one of the task's containers.
+    Runtime(RuntimeEvent),
+    /// A list of the instance's containers: id → whether it runs (engine.md 4.12).
+    Listed(BTreeMap<RuntimeId, bool>),
+    /// The task is to stop. Asked again with `force`, what still runs is killed at once.
+    Stop {
+        /// The task's reason, if it has none yet; `None` leaves it empty.
+        reason: Option<String>,
+        /// Do not wait for the graces.
+        force: bool,
+    },
+    /// The runtime answers again, or the store takes commits again: waits for them are over.
+    Resume,
+}
+
+/// What is to be done. Each is answered by an event that repeats its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Make this call; answered by [`TaskEvent::Answer`] or [`TaskEvent::NeverSent`].
+    Call {
+        /// To be repeated by the answer.
+        id: ActionId,
+        /// What to call.
+        call: Box<Call>,
+    },
+    /// Give up waiting for this call, if that is possible; its answer is not expected any more.
+    Cancel(ActionId),
+}
+
+/// What every method takes besides its event: time, ids and the state of the host. Never kept.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Now; never before an earlier now of the same boot.
+    pub now: Moment,
+    /// Where ids of actions come from.
+    pub ids: &'a mut ActionIds,
+    /// Limits and pauses.
+    pub settings: &'a Settings,
+    /// Who owns what is created.
+    pub instance: &'a InstanceId,
+    /// What the store said, while it takes no commits; creating actions are withheld then (design.md R1).
+    pub store_failing: Option<&'a str>,
+    /// The host is shutting down: nothing is begun any more, what is out is still learned.
+    pub closing: bool,
+}
+
+/// Which of a task's records changed since they were last taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dirty {
+    /// The task itself.
+    pub task: bool,
+    /// Indices of containers, in task order.
+    pub containers: alloc::collections::BTreeSet<usize>,
+}
+
+impl Dirty {
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.task && self.containers.is_empty()
+    }
+}

@@ -1,0 +1,274 @@
+//! One container of a task: what is known of it, and the work in progress for it.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use lighterman_calls::{ContainerTarget, ExitCode, ImageFacts, PublishedPort, RequestKind};
+use lighterman_ids::{ActionId, ContainerName, Moment, Mono, RuntimeId, RuntimeName, Wall};
+use lighterman_status::{ContainerStatus, Health, Member, SteadyState};
+
+use crate::ContainerError;
+
+/// Everything about one container. Fields up to `removed` are persisted, the rest is decided again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Container {
+    pub(crate) name: ContainerName,
+    pub(crate) essential: bool,
+    pub(crate) known: ContainerStatus,
+    pub(crate) desired: ContainerStatus,
+    /// Chosen once, before the create call (engine.md 4.3).
+    pub(crate) runtime_name: Option<RuntimeName>,
+    pub(crate) runtime_id: Option<RuntimeId>,
+    /// A create call left at this moment and its outcome is not known for sure.
+    pub(crate) create_sent: Option<Moment>,
+    /// The name was found taken by somebody else, and chosen anew; that is done once.
+    pub(crate) renamed: bool,
+    pub(crate) exit_code: Option<ExitCode>,
+    /// The first error wins (engine.md 3.6.1).
+    pub(crate) error: Option<ContainerError>,
+    /// First start, never changed.
+    pub(crate) started_at: Option<Wall>,
+    pub(crate) finished_at: Option<Wall>,
+    /// Start of the current run: facts about an older one are dropped.
+    pub(crate) run: Option<Wall>,
+    /// It was found running after it had stopped, and stopped again; that is done once.
+    pub(crate) restopped: bool,
+    /// It is gone from the runtime, and so may its record be.
+    pub(crate) removed: bool,
+
+    pub(crate) health: Health,
+    pub(crate) ports: Vec<PublishedPort>,
+    /// What is in its image; the create call depends on it.
+    pub(crate) image: Option<Box<ImageFacts>>,
+    /// We asked it to end: an out-of-memory mark or a failing check says nothing new from here on.
+    pub(crate) stopping: bool,
+    /// A forced stop has sent its kill.
+    pub(crate) killed: bool,
+    pub(crate) work: Work,
+    pub(crate) look: Look,
+    /// A start call that is still to return although the container is known to run.
+    pub(crate) late_start: Option<ActionId>,
+    /// A create call that is still to return although the container is taken for stopped.
+    pub(crate) late_create: Option<ActionId>,
+    /// Since when `work` stands as it does.
+    pub(crate) since: Moment,
+}
+
+/// The one transition in progress for a container (engine.md 1.9).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Work {
+    Idle,
+    Pull { stage: PullStage, job: Job },
+    Create { stage: CreateStage, job: Job },
+    Start { stage: StartStage, job: Job },
+    Stop { stage: StopStage, job: Job },
+    Remove { stage: RemoveStage, job: Job },
+    Restore { job: Job },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PullStage {
+    /// Is the image there already?
+    Present,
+    /// The pull itself.
+    Pulling,
+    /// Is it there now? `failed` holds why the pull may not have worked.
+    Arrived { failed: Option<ContainerError>, retry: bool },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum CreateStage {
+    Creating,
+    /// The name is in use, or the answer was lost: is it ours?
+    LookingUp {
+        lost: Option<ContainerError>,
+        timed_out: bool,
+        looks: u32,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum StartStage {
+    Starting,
+    /// The call returned, or was lost: does it run?
+    Looking {
+        lost: Option<ContainerError>,
+        timed_out: bool,
+        looks: u32,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum StopStage {
+    Stopping,
+    /// All tries failed: does the runtime answer at all?
+    Pinging {
+        failed: ContainerError,
+    },
+    /// It does: does the container still run?
+    Verifying {
+        failed: ContainerError,
+        killed: bool,
+    },
+    /// It does: the last resort.
+    Killing {
+        failed: ContainerError,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RemoveStage {
+    Removing,
+    /// It was found running.
+    Killing,
+    /// It is not there, but a create call may still bring it.
+    Watching,
+}
+
+/// How far a piece of work is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Job {
+    pub(crate) step: Step,
+    /// Counts the tries of the current stage, from 1.
+    pub(crate) attempt: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    /// A call is out.
+    Asking { id: ActionId, kind: RequestKind },
+    /// The next try waits for its time.
+    Pausing { until: Mono, after: String, away: bool },
+}
+
+/// A look at a container that is not part of a transition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Look {
+    None,
+    /// An inspect is out. One begun after an event answers all earlier ones, so at most one more follows.
+    Asking {
+        id: ActionId,
+        again: Option<Cause>,
+        cause: Cause,
+        attempt: u32,
+    },
+    /// The inspect failed; the next try waits.
+    Pausing {
+        until: Mono,
+        cause: Cause,
+        attempt: u32,
+        away: bool,
+    },
+}
+
+/// What made us look; an inspect shows at least what its cause told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Cause {
+    /// A list or another event differs from what is known.
+    Differs,
+    /// It started.
+    Started,
+    /// It ended, with this code should no inspect succeed.
+    Died { exit_code: Option<ExitCode> },
+}
+
+impl Work {
+    /// The status that the work leads to; `NONE` without work (engine.md 1.9).
+    pub(crate) const fn applied(&self) -> ContainerStatus {
+        match self {
+            Self::Idle | Self::Restore { .. } | Self::Remove { .. } => ContainerStatus::None,
+            Self::Pull { .. } => ContainerStatus::Pulled,
+            Self::Create { .. } => ContainerStatus::Created,
+            Self::Start { .. } => ContainerStatus::Running,
+            Self::Stop { .. } => ContainerStatus::Stopped,
+        }
+    }
+
+    pub(crate) const fn job(&self) -> Option<&Job> {
+        match self {
+            Self::Idle => None,
+            Self::Pull { job, .. }
+            | Self::Create { job, .. }
+            | Self::Start { job, .. }
+            | Self::Stop { job, .. }
+            | Self::Remove { job, .. }
+            | Self::Restore { job } => Some(job),
+        }
+    }
+
+    pub(crate) const fn job_mut(&mut self) -> Option<&mut Job> {
+        match self {
+            Self::Idle => None,
+            Self::Pull { job, .. }
+            | Self::Create { job, .. }
+            | Self::Start { job, .. }
+            | Self::Stop { job, .. }
+            | Self::Remove { job, .. }
+            | Self::Restore { job } => Some(job),
+        }
+    }
+
+    /// The call that is out.
+    pub(crate) fn asked(&self) -> Option<ActionId> {
+        match self.job()?.step {
+            Step::Asking { id, .. } => Some(id),
+            Step::Pausing { .. } => None,
+        }
+    }
+}
+
+impl Job {
+    pub(crate) const fn asking(id: ActionId, kind: RequestKind, attempt: u32) -> Self {
+        Self { step: Step::Asking { id, kind }, attempt }
+    }
+}
+
+impl Container {
+    pub(crate) fn new(name: ContainerName, essential: bool, now: Moment) -> Self {
+        Self {
+            name,
+            essential,
+            known: ContainerStatus::None,
+            desired: ContainerStatus::None,
+            runtime_name: None,
+            runtime_id: None,
+            create_sent: None,
+            renamed: false,
+            exit_code: None,
+            error: None,
+            started_at: None,
+            finished_at: None,
+            run: None,
+            restopped: false,
+            removed: false,
+            health: Health::Unknown,
+            ports: Vec::new(),
+            image: None,
+            stopping: false,
+            killed: false,
+            work: Work::Idle,
+            look: Look::None,
+            late_start: None,
+            late_create: None,
+            since: now,
+        }
+    }
+
+    pub(crate) const fn member(&self) -> Member {
+        Member { known: self.known, desired: self.desired, steady: SteadyState::Running, essential: self.essential }
+    }
+
+    /// Where to address it: by id, else by the name it was or will be created under.
+    pub(crate) fn target(&self) -> Option<ContainerTarget> {
+        let by_name = || self.runtime_name.clone().map(ContainerTarget::Name);
+        self.runtime_id.clone().map(ContainerTarget::Id).or_else(by_name)
+    }
+
+    /// Whether an answer to this action is waited for here.
+    pub(crate) fn waits_for(&self, id: ActionId) -> bool {
+        let looking = match self.look {
+            Look::Asking { id: asked, .. } => asked == id,
+            Look::None | Look::Pausing { .. } => false,
+        };
+        looking || self.work.asked() == Some(id) || self.late_start == Some(id) || self.late_create == Some(id)
+    }
+}

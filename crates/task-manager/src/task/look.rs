@@ -1,0 +1,155 @@
+//! Looking at a container because of an event or a difference (engine.md 4.10, 4.12).
+//!
+//! Per container one inspect is in flight. One begun after an event answers all earlier ones, so a burst
+//! of events costs at most two.
+
+use alloc::collections::BTreeMap;
+
+use lighterman_calls::{Answer, EventAction, Lost, Outcome, Refusal, Request, RuntimeEvent};
+use lighterman_ids::RuntimeId;
+use lighterman_status::ContainerStatus;
+
+use super::{TaskManager, ask::is_away, expect_answer};
+use crate::{
+    ContainerError, Context, ErrorName,
+    container::{Cause, Look, Work},
+};
+
+impl TaskManager {
+    pub(super) fn on_runtime_event(&mut self, cx: &mut Context<'_>, event: &RuntimeEvent) {
+        let Some(c) = self.index_of_runtime_id(&event.container) else { return };
+        let known = self.containers[c].known;
+        match &event.action {
+            // The create call's own answer says the same; an out-of-memory kill shows when the container ends.
+            EventAction::Create | EventAction::Oom => {}
+            EventAction::Start | EventAction::Restart => self.look(cx, c, Cause::Started),
+            EventAction::Die { exit_code } => self.look(cx, c, Cause::Died { exit_code: *exit_code }),
+            // A stop call has finished: the end itself came as a `die` before.
+            EventAction::Stop => {
+                if !known.is_terminal() && !self.is_stopping(c) {
+                    self.look(cx, c, Cause::Differs);
+                }
+            }
+            EventAction::Destroy => {
+                if !known.is_terminal() {
+                    self.look(cx, c, Cause::Differs);
+                }
+            }
+            EventAction::HealthStatus(_) => {
+                if self.definition_of(c).health_check.is_some() && known.is_running() && !self.containers[c].stopping {
+                    self.look(cx, c, Cause::Differs);
+                }
+            }
+        }
+    }
+
+    /// Only containers whose listing differs from what is known are looked at.
+    pub(super) fn on_listed(&mut self, cx: &mut Context<'_>, running: &BTreeMap<RuntimeId, bool>) {
+        for c in 0..self.containers.len() {
+            let container = &self.containers[c];
+            let Some(id) = &container.runtime_id else { continue };
+            let listed = running.get(id).copied();
+            let differs = match (container.known, listed) {
+                (ContainerStatus::Running | ContainerStatus::ResourcesProvisioned, Some(runs)) => !runs,
+                (ContainerStatus::Running | ContainerStatus::ResourcesProvisioned, None) => true,
+                (ContainerStatus::Created, Some(runs)) => runs,
+                (ContainerStatus::Created, None) => true,
+                (ContainerStatus::Stopped, listed) => listed == Some(true) && !container.removed,
+                (ContainerStatus::None | ContainerStatus::ManifestPulled | ContainerStatus::Pulled, _) => false,
+            };
+            if differs {
+                self.look(cx, c, Cause::Differs);
+            }
+        }
+    }
+
+    /// Begins a look, or notes that the one in flight has to be followed by another.
+    fn look(&mut self, cx: &mut Context<'_>, c: usize, cause: Cause) {
+        if self.containers[c].removed || self.work_looks(c) {
+            return;
+        }
+        match &mut self.containers[c].look {
+            Look::Asking { again, .. } => *again = Some(cause),
+            Look::Pausing { until, cause: first, away, .. } => {
+                *first = cause;
+                // Something arrived from the runtime: it is back.
+                if *away {
+                    *until = cx.now.mono;
+                }
+            }
+            Look::None => self.ask_look(cx, c, cause, 1),
+        }
+    }
+
+    fn ask_look(&mut self, cx: &mut Context<'_>, c: usize, cause: Cause, attempt: u32) {
+        let Some(target) = self.containers[c].target() else { return };
+        let id = self.ask(cx, Request::Inspect(target), cx.settings.limits.inspect);
+        self.containers[c].look = Look::Asking { id, again: None, cause, attempt };
+    }
+
+    /// Whether the transition in progress will look by itself, so that an event costs no call of its own.
+    fn work_looks(&self, c: usize) -> bool {
+        match self.containers[c].work {
+            Work::Restore { .. } | Work::Remove { .. } => true,
+            Work::Idle | Work::Pull { .. } | Work::Create { .. } | Work::Start { .. } | Work::Stop { .. } => false,
+        }
+    }
+
+    fn is_stopping(&self, c: usize) -> bool {
+        self.containers[c].work.applied() == ContainerStatus::Stopped
+    }
+
+    pub(super) fn resume_look(&mut self, cx: &mut Context<'_>, c: usize) {
+        if let Look::Pausing { until, cause, attempt, .. } = self.containers[c].look
+            && until <= cx.now.mono
+        {
+            self.ask_look(cx, c, cause, attempt);
+        }
+    }
+
+    pub(super) fn on_look_answer(&mut self, cx: &mut Context<'_>, c: usize, answer: Answer) {
+        let look = core::mem::replace(&mut self.containers[c].look, Look::None);
+        let Look::Asking { again, cause, attempt, .. } = look else { return };
+        match expect_answer!(answer, Inspect) {
+            Outcome::Done(facts) => {
+                self.observe(cx, c, &facts);
+                if let Some(cause) = again
+                    && !self.containers[c].known.is_terminal()
+                {
+                    self.ask_look(cx, c, cause, 1);
+                }
+            }
+            Outcome::Gone => self.vanished(cx, c),
+            Outcome::Unknown(lost) if is_away(&lost) => self.pause_look(cx, c, again.unwrap_or(cause), attempt, true),
+            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
+                if attempt < cx.settings.look_tries {
+                    self.pause_look(cx, c, again.unwrap_or(cause), attempt + 1, false);
+                } else {
+                    self.look_failed(cx, c, again.unwrap_or(cause), &text);
+                }
+            }
+        }
+    }
+
+    fn pause_look(&mut self, cx: &Context<'_>, c: usize, cause: Cause, attempt: u32, away: bool) {
+        let wait = if away { &cx.settings.away_retry } else { &cx.settings.call_retry };
+        let until = cx.now.mono.after(wait.delay(attempt, self.spec.seed));
+        self.containers[c].look = Look::Pausing { until, cause, attempt, away };
+    }
+
+    /// No inspect succeeds. That a container died is a fact all the same, with the code the event told;
+    /// everything else keeps its status, and the next re-check tries again (engine.md 4.10, R4b).
+    fn look_failed(&mut self, cx: &Context<'_>, c: usize, cause: Cause, text: &str) {
+        match cause {
+            Cause::Died { exit_code } => {
+                let container = &mut self.containers[c];
+                container.exit_code = exit_code;
+                self.record_error(c, ContainerError::new(ErrorName::CannotInspectContainer, text));
+                self.end_start(c);
+                self.containers[c].work = Work::Idle;
+                self.set_known(cx.now, c, ContainerStatus::Stopped);
+            }
+            Cause::Started | Cause::Differs => {}
+        }
+    }
+}

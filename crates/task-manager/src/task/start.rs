@@ -1,0 +1,178 @@
+//! CREATED → RUNNING (engine.md 4.8.2).
+
+use alloc::boxed::Box;
+
+use lighterman_calls::{Answer, ContainerFacts, Lost, Outcome, Phase, Refusal, Request};
+use lighterman_ids::ActionId;
+use lighterman_status::ContainerStatus;
+
+use super::{
+    TaskManager,
+    ask::{is_away, is_timeout},
+    expect_answer,
+};
+use crate::{
+    ContainerError, Context, ErrorName,
+    container::{Cause, Look, StartStage, Work},
+};
+
+impl TaskManager {
+    pub(super) fn begin_start(&mut self, cx: &mut Context<'_>, c: usize) {
+        self.ask_start(cx, c, 1);
+    }
+
+    pub(super) fn resume_start(&mut self, cx: &mut Context<'_>, c: usize, stage: StartStage, attempt: u32) {
+        match stage {
+            StartStage::Starting if self.containers[c].desired.is_terminal() => {}
+            StartStage::Starting => self.ask_start(cx, c, attempt),
+            StartStage::Looking { .. } => self.ask_whether_it_runs(cx, c, stage, attempt),
+        }
+    }
+
+    fn ask_start(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
+        let Some(target) = self.containers[c].target() else {
+            let error = ContainerError::new(ErrorName::CannotStartContainer, "the container has no name in Docker");
+            return self.fail(cx.now, c, error);
+        };
+        let job = self.ask_job(cx, Request::Start(target), cx.settings.limits.start, attempt);
+        self.containers[c].work = Work::Start { stage: StartStage::Starting, job };
+    }
+
+    fn ask_whether_it_runs(&mut self, cx: &mut Context<'_>, c: usize, stage: StartStage, attempt: u32) {
+        let target = self.containers[c].target().expect("a container that was started has a name");
+        let job = self.ask_job(cx, Request::Inspect(target), cx.settings.limits.inspect, attempt);
+        self.containers[c].work = Work::Start { stage, job };
+    }
+
+    pub(super) fn on_start_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        c: usize,
+        stage: StartStage,
+        n: u32,
+        answer: Answer,
+    ) {
+        match stage {
+            StartStage::Starting => self.on_started(cx, c, n, expect_answer!(answer, Start)),
+            StartStage::Looking { lost, timed_out, looks } => {
+                let outcome = expect_answer!(answer, Inspect);
+                self.on_start_looked_at(cx, c, n, StartStage::Looking { lost, timed_out, looks }, outcome);
+            }
+        }
+    }
+
+    fn on_started(&mut self, cx: &mut Context<'_>, c: usize, n: u32, outcome: Outcome<()>) {
+        match outcome {
+            Outcome::Done(()) => self.look_after_start(cx, c, n, None, false),
+            Outcome::Gone => self.vanished(cx, c),
+            Outcome::Refused(Refusal { text, .. }) => {
+                self.fail(cx.now, c, ContainerError::new(ErrorName::CannotStartContainer, text));
+            }
+            Outcome::Unknown(lost) if is_away(&lost) => {
+                let job = self.pause_away(cx, c, n, &lost);
+                self.containers[c].work = Work::Start { stage: StartStage::Starting, job };
+            }
+            Outcome::Unknown(lost) => {
+                let error = ContainerError::lost(ErrorName::CannotStartContainer, "started", &lost);
+                self.look_after_start(cx, c, n, Some(error), is_timeout(&lost));
+            }
+        }
+    }
+
+    /// One look tells whether it runs. One that is already out and began after the start event answers the
+    /// same question: it becomes this one.
+    fn look_after_start(
+        &mut self,
+        cx: &mut Context<'_>,
+        c: usize,
+        n: u32,
+        lost: Option<ContainerError>,
+        timed_out: bool,
+    ) {
+        let stage = StartStage::Looking { lost, timed_out, looks: 1 };
+        match core::mem::replace(&mut self.containers[c].look, Look::None) {
+            Look::Asking { id, again: None, cause: Cause::Started | Cause::Died { .. }, .. } => {
+                let job = crate::container::Job::asking(id, lighterman_calls::RequestKind::Inspect, n);
+                self.containers[c].work = Work::Start { stage, job };
+            }
+            Look::None | Look::Asking { .. } | Look::Pausing { .. } => self.ask_whether_it_runs(cx, c, stage, n),
+        }
+    }
+
+    fn on_start_looked_at(
+        &mut self,
+        cx: &mut Context<'_>,
+        c: usize,
+        n: u32,
+        stage: StartStage,
+        outcome: Outcome<Box<ContainerFacts>>,
+    ) {
+        let StartStage::Looking { lost, timed_out, looks } = stage else { return };
+        match outcome {
+            Outcome::Done(facts) if facts.phase == Phase::Created => {
+                self.start_did_not_happen(cx, c, n, lost, timed_out)
+            }
+            Outcome::Done(facts) => self.observe(cx, c, &facts),
+            Outcome::Gone => self.vanished(cx, c),
+            Outcome::Unknown(away) if is_away(&away) => {
+                let job = self.pause_away(cx, c, n, &away);
+                self.containers[c].work = Work::Start { stage: StartStage::Looking { lost, timed_out, looks }, job };
+            }
+            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
+                if looks < cx.settings.look_tries {
+                    let mut job = self.pause(cx, c, &cx.settings.call_retry, looks, text);
+                    job.attempt = n;
+                    let stage = StartStage::Looking { lost, timed_out, looks: looks + 1 };
+                    self.containers[c].work = Work::Start { stage, job };
+                } else {
+                    let unread = || ContainerError::new(ErrorName::CannotInspectContainer, text);
+                    self.start_in_doubt(cx, c, lost.unwrap_or_else(unread));
+                }
+            }
+        }
+    }
+
+    /// The container stands as it was created. A call that ran into its limit may still be carried out.
+    fn start_did_not_happen(
+        &mut self,
+        cx: &mut Context<'_>,
+        c: usize,
+        n: u32,
+        lost: Option<ContainerError>,
+        timed_out: bool,
+    ) {
+        let silent =
+            || ContainerError::new(ErrorName::CannotStartContainer, "Docker said it was started, but it was not");
+        let error = lost.unwrap_or_else(silent);
+        if timed_out || n >= cx.settings.call_tries || self.containers[c].desired.is_terminal() {
+            self.start_in_doubt(cx, c, error);
+        } else {
+            let job = self.pause(cx, c, &cx.settings.call_retry, n, error.text);
+            self.containers[c].work = Work::Start { stage: StartStage::Starting, job };
+        }
+    }
+
+    /// It may be running: it is stopped before it is taken for stopped (engine.md 3.6.2, E53, E54).
+    fn start_in_doubt(&mut self, cx: &mut Context<'_>, c: usize, error: ContainerError) {
+        self.fail(cx.now, c, error);
+        self.begin_stop(cx, c);
+    }
+
+    /// The container was seen running, or ended, before its start call returned (AP-5).
+    pub(super) fn start_overtaken(&mut self, c: usize, id: ActionId) {
+        self.containers[c].late_start = Some(id);
+    }
+
+    /// The start call returned after the event that told its effect. An error of the call itself still
+    /// counts (CC-3); one that only says "no answer" is overruled by what was seen.
+    pub(super) fn on_late_start(&mut self, cx: &Context<'_>, c: usize, answer: Answer) {
+        match expect_answer!(answer, Start) {
+            Outcome::Done(()) | Outcome::Gone | Outcome::Unknown(_) => {}
+            Outcome::Refused(Refusal { text, .. }) => {
+                if self.containers[c].known == ContainerStatus::Running {
+                    self.fail(cx.now, c, ContainerError::new(ErrorName::CannotStartContainer, text));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The gate itself.
+
+use alloc::{
+    collections::{BTreeSet, VecDeque},
+    string::String,
+    vec::Vec,
+};
+
+use lighterman_engine::{Action, Engine, Event, HostView, RecordKey, SubmitError};
+use lighterman_ids::{ActionId, Moment, Mono, TaskId};
+use lighterman_records::{Ledger, LedgerChange, WriteOp};
+use lighterman_view::TaskView;
+
+/// Something that may leave.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Output {
+    /// Do this.
+    Act(Action),
+    /// Show this task so.
+    Show(TaskView),
+    /// Show the host so.
+    ShowHost(HostView),
+    /// Tell whoever submitted the task that it was not accepted.
+    Refuse(TaskId, SubmitError),
+}
+
+/// A commit to be made durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Rises by one with every commit that succeeds.
+    pub generation: u64,
+    /// All of them or nothing.
+    pub writes: Vec<WriteOp>,
+}
+
+/// Engine and gate. See the crate's page for the rules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Turns {
+    engine: Engine,
+    ledger: Ledger,
+    /// Output that waits for the commit in flight.
+    held: VecDeque<Output>,
+    /// Output that waits for the commit after it.
+    next: VecDeque<Output>,
+    in_flight: Option<InFlight>,
+    ready: VecDeque<Output>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct InFlight {
+    keys: BTreeSet<RecordKey>,
+    change: LedgerChange,
+}
+
+impl Turns {
+    /// The gate in front of this engine, whose records the ledger knows.
+    #[must_use]
+    pub const fn new(engine: Engine, ledger: Ledger) -> Self {
+        Self { engine, ledger, held: VecDeque::new(), next: VecDeque::new(), in_flight: None, ready: VecDeque::new() }
+    }
+
+    /// The engine, for looking.
+    #[must_use]
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The engine, for giving it a definition before its first turn.
+    pub const fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// What the store must hold.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Hands an event to the engine, within a turn.
+    pub fn handle_event(&mut self, now: Moment, event: Event) {
+        self.engine.handle_event(now, event);
+    }
+
+    /// Tells the engine that time has passed, within a turn.
+    pub fn handle_timeout(&mut self, now: Moment) {
+        self.engine.handle_timeout(now);
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Mono> {
+        let commit = self.engine.poll_commit_time().filter(|_| self.in_flight.is_none());
+        [self.engine.poll_timeout(), commit].into_iter().flatten().min()
+    }
+
+    /// Ends a turn: what came out of it is held, or may leave.
+    pub fn end_turn(&mut self, now: Moment) {
+        loop {
+            let never_sent = self.collect(now);
+            if never_sent.is_empty() {
+                return;
+            }
+            for id in never_sent {
+                self.engine.handle_event(now, Event::NeverSent(id));
+            }
+        }
+    }
+
+    /// The next commit to make, if one may be made now. Exactly one is in flight at a time.
+    pub fn poll_commit(&mut self, now: Moment) -> Option<Commit> {
+        let wanted = self.engine.is_dirty() || !self.next.is_empty() || self.engine.store_fails();
+        if self.in_flight.is_some() || !wanted || !self.engine.may_commit(now) {
+            return None;
+        }
+        let keys = self.engine.take_dirty();
+        let prepared = self.ledger.prepare(keys.iter().map(|key| (key.clone(), self.engine.record(key))));
+        self.held.append(&mut self.next);
+        self.in_flight = Some(InFlight { keys, change: prepared.change });
+        Some(Commit { generation: prepared.generation, writes: prepared.writes })
+    }
+
+    /// The commit in flight ended: it is durable, or it is not known whether it is.
+    ///
+    /// # Panics
+    /// No commit is in flight.
+    pub fn committed(&mut self, now: Moment, outcome: Result<(), String>) {
+        let commit = self.in_flight.take().expect("the store answers only commits that were handed to it");
+        match outcome {
+            Ok(()) => {
+                self.ledger.committed(commit.change);
+                self.ready.append(&mut self.held);
+                if self.engine.store_fails() {
+                    self.engine.handle_event(now, Event::StoreWorks);
+                }
+            }
+            Err(text) => {
+                self.engine.give_back_dirty(commit.keys);
+                self.engine.handle_event(now, Event::StoreFailed(text));
+                self.withdraw(now);
+            }
+        }
+        self.end_turn(now);
+    }
+
+    /// Whether a commit is in flight.
+    #[must_use]
+    pub const fn is_committing(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// What may leave now, in order.
+    pub fn outputs(&mut self) -> impl Iterator<Item = Output> {
+        self.ready.drain(..)
+    }
+
+    /// Takes what the engine gave out. Returns the actions that will never leave.
+    fn collect(&mut self, now: Moment) -> Vec<ActionId> {
+        let mut never_sent = Vec::new();
+        while let Some(action) = self.engine.poll_action() {
+            match action {
+                Action::Cancel(id) if self.take_back(id) => never_sent.push(id),
+                action @ (Action::Call { .. } | Action::Cancel(_) | Action::Watch { .. }) => {
+                    self.let_out(Output::Act(action));
+                }
+            }
+        }
+        for view in self.engine.take_views(now) {
+            self.let_out(Output::Show(view));
+        }
+        if let Some(view) = self.engine.take_host_view() {
+            // How store and runtime do is no state that a crash could take back.
+            self.ready.push_back(Output::ShowHost(view));
+        }
+        while let Some((task, error)) = self.engine.poll_refusal() {
+            self.ready.push_back(Output::Refuse(task, error));
+        }
+        never_sent
+    }
+
+    /// Where output goes: behind the records it follows from. What changed no record still keeps its
+    /// place behind what is held already.
+    fn let_out(&mut self, output: Output) {
+        let protective = match &output {
+            Output::Act(action) => action.is_protective(),
+            Output::Show(_) | Output::ShowHost(_) | Output::Refuse(..) => false,
+        };
+        if self.engine.store_fails() && protective {
+            self.ready.push_back(output);
+        } else if self.engine.is_dirty() || !self.next.is_empty() || self.engine.store_fails() {
+            self.next.push_back(output);
+        } else if self.in_flight.is_some() {
+            self.held.push_back(output);
+        } else {
+            self.ready.push_back(output);
+        }
+    }
+
+    /// Takes a held action back. `false`: it has left.
+    fn take_back(&mut self, id: ActionId) -> bool {
+        for queue in [&mut self.held, &mut self.next] {
+            let place = queue.iter().position(|output| match output {
+                Output::Act(action @ (Action::Call { .. } | Action::Watch { .. })) => action.id() == Some(id),
+                Output::Act(Action::Cancel(_)) | Output::Show(_) | Output::ShowHost(_) | Output::Refuse(..) => false,
+            });
+            if let Some(place) = place {
+                queue.remove(place);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The commit failed: nothing that creates may leave on the strength of records that may be lost, and
+    /// nothing is shown. What only looks or ends things leaves all the same.
+    fn withdraw(&mut self, now: Moment) {
+        let mut never_sent = Vec::new();
+        let mut unshown = Vec::new();
+        for output in self.held.drain(..).chain(self.next.drain(..)) {
+            match output {
+                Output::Act(action) if action.is_protective() => self.ready.push_back(Output::Act(action)),
+                Output::Act(action) => never_sent.extend(action.id()),
+                Output::Show(view) => unshown.push(view),
+                Output::ShowHost(_) | Output::Refuse(..) => self.ready.push_back(output),
+            }
+        }
+        self.engine.give_back_views(unshown);
+        for id in never_sent {
+            self.engine.handle_event(now, Event::NeverSent(id));
+        }
+    }
+}
