@@ -1,0 +1,90 @@
+//! What may go wrong inside sled and around it, sorted by what has to follow.
+
+use std::{io, path::Path, time::Duration};
+
+use lighterman_contracts::CommitError;
+
+use crate::{
+    error::{OpenError, is_no_space},
+    guarded::Abandoned,
+};
+
+/// A failure of the store; becomes an [`OpenError`] or a [`CommitError`].
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// More room would help.
+    NoSpace(String),
+    /// What was read is not what was written.
+    Damaged(String),
+    /// sled's own lock is held, and not by means of ours.
+    Held,
+    /// Not done in time.
+    TimedOut(Duration),
+    /// Everything else that the system says.
+    Io(io::Error),
+}
+
+impl Fault {
+    /// The form for those who open.
+    pub(crate) fn into_open_error(self, path: &Path) -> OpenError {
+        let path = path.to_owned();
+        match self {
+            Self::NoSpace(what) => OpenError::NoSpace { path, what },
+            Self::Damaged(what) => OpenError::Damaged { path, what },
+            Self::Held => OpenError::Locked { path, owner: None },
+            Self::TimedOut(limit) => OpenError::TimedOut { path, limit },
+            Self::Io(source) => OpenError::from_io(&path, source),
+        }
+    }
+
+    /// The form for those who commit.
+    pub(crate) fn to_commit_error(&self) -> CommitError {
+        match self {
+            Self::NoSpace(what) => CommitError::NoSpace(what.clone()),
+            Self::Damaged(what) => CommitError::Failed(format!("damaged: {what}")),
+            Self::Held => CommitError::Failed("sled's lock is held".to_owned()),
+            Self::TimedOut(limit) => CommitError::Failed(format!("not done within {} s", limit.as_secs_f32())),
+            Self::Io(error) => CommitError::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        if is_no_space(error.kind()) { Self::NoSpace(error.to_string()) } else { Self::Io(error) }
+    }
+}
+
+impl From<sled::Error> for Fault {
+    fn from(error: sled::Error) -> Self {
+        match error {
+            sled::Error::Io(error) => match error.kind() {
+                // A file of the store is shorter than another one says, or gone.
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
+                    Self::Damaged(error.to_string())
+                }
+                _ => Self::from(error),
+            },
+            // Said of a threadpool that died, too; it then comes with no file at fault, but no more can
+            // be read through it either.
+            sled::Error::ReportableBug(what) => Self::Damaged(what),
+            // Only the configuration file can lead here: we ask for nothing that is not supported.
+            sled::Error::Unsupported(what) => Self::Damaged(what),
+            sled::Error::CollectionNotFound(_) => Self::Damaged("the map itself is missing".to_owned()),
+            sled::Error::Corruption { at, .. } => Self::Damaged(match at {
+                Some(place) => format!("unreadable at {place}"),
+                None => "unreadable".to_owned(),
+            }),
+        }
+    }
+}
+
+impl From<Abandoned> for Fault {
+    fn from(abandoned: Abandoned) -> Self {
+        match abandoned {
+            Abandoned::Panicked(message) => Self::Damaged(format!("sled gave up: {message}")),
+            Abandoned::TimedOut(limit) => Self::TimedOut(limit),
+            Abandoned::NoThread(error) => Self::Io(error),
+        }
+    }
+}

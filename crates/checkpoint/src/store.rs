@@ -1,0 +1,224 @@
+//! Opening, committing, closing.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        mpsc::{Receiver, sync_channel},
+    },
+};
+
+use lighterman_contracts::{Batch, Checkpoint, CommitError, Loaded};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
+
+use crate::{
+    database::Database,
+    encoding::{self, Entries},
+    error::OpenError,
+    fault::Fault,
+    guarded,
+    keeper::{Keeper, Request},
+    layout,
+    lock::DirectoryLock,
+    options::OpenOptions,
+    rebuild,
+    witness::Witness,
+};
+
+/// Commits that may wait; the gate of the agent has one in flight (`design.md R1`).
+const QUEUE: usize = 16;
+
+/// An open store, the only one of its directory.
+///
+/// [`commit`](Checkpoint::commit) has to be awaited inside a tokio runtime with time. Dropping the store
+/// gives up the directory soon, when its thread has ended; [`close`](Self::close) waits for that. Neither
+/// is needed for durability.
+pub struct Store {
+    directory: PathBuf,
+    options: OpenOptions,
+    requests: mpsc::Sender<Request>,
+    /// Gets the lock when the thread has closed everything.
+    closed: Mutex<Receiver<DirectoryLock>>,
+}
+
+impl Store {
+    /// Makes the directory if its parent is there, takes its lock, and opens the store in it, a new one
+    /// if there was none. Blocks, within the limits.
+    ///
+    /// # Errors
+    /// See [`OpenError`]. A store with damage is never emptied or replaced: see
+    /// [`move_aside`](crate::move_aside). That the entries are *complete* is for the reader of
+    /// [`Loaded`] to find out.
+    pub fn open(directory: &Path, options: OpenOptions) -> Result<(Self, Loaded), OpenError> {
+        layout::create_directory(directory)?;
+        Self::open_locked(DirectoryLock::try_acquire(directory)?, options)
+    }
+
+    /// [`open`](Self::open) for whoever holds the lock already.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); the lock is given up.
+    pub fn open_locked(lock: DirectoryLock, options: OpenOptions) -> Result<(Self, Loaded), OpenError> {
+        let directory = lock.directory().to_owned();
+        let (keeper, entries) = open_keeper(lock, options)?;
+        let witness = keeper.witness.generation();
+        let store = Self::start(keeper).map_err(|source| OpenError::Failed { path: directory, source })?;
+        Ok((store, Loaded { entries, witness }))
+    }
+
+    /// The state directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Waits until the store is closed, within the limits, and answers the lock of its directory, which
+    /// is still held. `None` if it did not close in time; it then gives up the directory later.
+    #[must_use = "dropping the lock gives up the directory"]
+    pub fn close(self) -> Option<DirectoryLock> {
+        let Self { options, requests, closed, .. } = self;
+        drop(requests);
+        let closed = closed.into_inner().expect("nobody locks it");
+        closed.recv_timeout(options.commit_limit.saturating_add(options.open_limit)).ok()
+    }
+
+    fn start(keeper: Keeper) -> std::io::Result<Self> {
+        let (requests, receiver) = mpsc::channel(QUEUE);
+        let (sender, closed) = sync_channel(1);
+        let (directory, options) = (keeper.lock.directory().to_owned(), keeper.options);
+        let body = move || {
+            // The lock is dropped when nobody waits for the end.
+            let _ = sender.send(keeper.run(receiver));
+        };
+        guarded::spawn("checkpoint", body)?;
+        Ok(Self { directory, options, requests, closed: Mutex::new(closed) })
+    }
+}
+
+impl Checkpoint for Store {
+    async fn commit(&self, batch: Batch) -> Result<(), CommitError> {
+        batch.writes.iter().try_for_each(encoding::check)?;
+        let (done, outcome) = oneshot::channel();
+        let answer = async {
+            self.requests.send(Request { batch, done }).await.map_err(|_| ended())?;
+            outcome.await.map_err(|_| ended())?
+        };
+        timeout(self.options.commit_limit, answer).await.unwrap_or_else(|_| {
+            let limit = self.options.commit_limit;
+            Err(Fault::TimedOut(limit).to_commit_error())
+        })
+    }
+}
+
+fn ended() -> CommitError {
+    CommitError::Failed("the thread of the store has ended".to_owned())
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Store").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+/// Reads a store without taking it into use: from a copy, because sled's recovery overwrites what it
+/// cannot read, and would destroy what is to be studied.
+///
+/// # Errors
+/// As [`Store::open`]; a directory without a store is [`OpenError::Missing`].
+pub fn read(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError> {
+    let lock = DirectoryLock::try_acquire(directory)?;
+    let failed = |error| OpenError::from_io(directory, error);
+    layout::clean(directory).map_err(failed)?;
+    let (witness, number) = find(directory)?;
+    let (Some(witness), Some(number)) = (witness, number) else {
+        return Err(OpenError::Missing { path: directory.to_owned() });
+    };
+    let copy = layout::reading(directory);
+    let outcome = layout::copy(&layout::store(directory, number), &copy).map_err(failed).and_then(|()| {
+        let (database, entries) = open_database(&copy, options)?;
+        // A copy that does not close is of no concern to anybody.
+        let _ = database.close(options.open_limit);
+        Ok(Loaded { entries, witness: witness.generation() })
+    });
+    layout::remove(&copy).map_err(failed)?;
+    drop(lock);
+    outcome
+}
+
+fn open_keeper(lock: DirectoryLock, options: OpenOptions) -> Result<(Keeper, Entries), OpenError> {
+    let directory = lock.directory();
+    layout::clean(directory).map_err(|error| OpenError::from_io(directory, error))?;
+    let (witness, number) = find_or_create(directory, options)?;
+    let (database, entries) = open_database(&layout::store(directory, number), options)?;
+    let mut keeper = Keeper { lock, options, number, database: None, witness };
+    let database = compact(&mut keeper, database, &entries)?;
+    keeper.database = Some(database);
+    Ok((keeper, entries))
+}
+
+/// The newest store and its witness, both new in a new directory.
+fn find_or_create(directory: &Path, options: OpenOptions) -> Result<(Witness, u64), OpenError> {
+    const FIRST: u64 = 1;
+    let (witness, number) = find(directory)?;
+    // First of all, so that a store can never be there without it.
+    let witness = witness.map_or_else(|| Witness::create(directory), Ok)?;
+    let number = match number {
+        Some(number) => number,
+        None => {
+            rebuild::build(directory, FIRST, &Entries::new(), options.open_limit)
+                .map_err(|fault| fault.into_open_error(directory))?;
+            FIRST
+        }
+    };
+    Ok((witness, number))
+}
+
+/// The newest store and its witness; one without the other only if nothing was ever committed.
+fn find(directory: &Path) -> Result<(Option<Witness>, Option<u64>), OpenError> {
+    let failed = |error| OpenError::from_io(directory, error);
+    let damaged = |what: String| OpenError::Damaged { path: directory.to_owned(), what };
+    let mut numbers = layout::stores(directory).map_err(failed)?;
+    let newest = numbers.pop();
+    for replaced in numbers {
+        layout::remove(&layout::store(directory, replaced)).map_err(failed)?;
+    }
+    let witness = layout::witness_file(directory).try_exists().map_err(failed)?.then(|| Witness::open(directory));
+    match (witness.transpose()?, newest) {
+        (None, Some(_)) => Err(damaged("its witness is missing".to_owned())),
+        (Some(witness), None) => match witness.generation() {
+            Some(generation) => Err(damaged(format!("it is missing, though commit {generation} was made"))),
+            None => Ok((Some(witness), None)),
+        },
+        found @ ((Some(_), Some(_)) | (None, None)) => Ok(found),
+    }
+}
+
+fn open_database(path: &Path, options: OpenOptions) -> Result<(Database, Entries), OpenError> {
+    Database::open(path, options.open_limit).map_err(|fault| fault.into_open_error(path))
+}
+
+/// Rebuilds a bloated store. Where that fails, the old one serves on.
+fn compact(keeper: &mut Keeper, database: Database, entries: &Entries) -> Result<Database, OpenError> {
+    let path = layout::store(keeper.lock.directory(), keeper.number);
+    let file_bytes = database.file_bytes().map_err(|error| OpenError::from_io(&path, error))?;
+    if !rebuild::is_bloated(file_bytes, entries) {
+        return Ok(database);
+    }
+    let limit = keeper.options.open_limit;
+    database.close(limit).map_err(|abandoned| Fault::from(abandoned).into_open_error(&path))?;
+    match keeper.rebuild(entries) {
+        Ok(database) => {
+            tracing::info!(bytes.before = file_bytes, "the state store has been rebuilt");
+            Ok(database)
+        }
+        Err(fault) => {
+            tracing::warn!(?fault, "the state store could not be rebuilt");
+            let path = layout::store(keeper.lock.directory(), keeper.number);
+            Ok(open_database(&path, keeper.options)?.0)
+        }
+    }
+}

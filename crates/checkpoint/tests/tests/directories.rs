@@ -1,0 +1,166 @@
+//! State directories: whose they are, and what may be wrong with them.
+
+use std::{
+    fs::{self, File, Permissions},
+    os::unix::{
+        fs::{PermissionsExt, chown},
+        process::CommandExt,
+    },
+    path::Path,
+};
+
+use lighterman_checkpoint::{DirectoryLock, OpenError, OpenOptions, Owner, Store, read};
+use rustix::{
+    fs::Mode,
+    process::{geteuid, umask},
+};
+
+use crate::{
+    child::{self, Running},
+    host,
+    model::Model,
+};
+
+/// A user with nothing of its own.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn a_second_process_is_told_who_holds_the_directory() {
+    let scratch = host::scratch();
+    let holder = Running::start("holder", &[scratch.path().to_str().unwrap()]);
+    holder.wait_for("open");
+    for outcome in [
+        DirectoryLock::try_acquire(scratch.path()).map(drop),
+        Store::open(scratch.path(), OpenOptions::default()).map(drop),
+        read(scratch.path(), OpenOptions::default()).map(drop),
+    ] {
+        let Err(OpenError::Locked { owner: Some(Owner { pid, command }), path }) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!((pid, path.as_path()), (holder.id(), scratch.path()));
+        assert!(!command.is_empty());
+    }
+    holder.kill();
+    Store::open(scratch.path(), OpenOptions::default()).unwrap();
+}
+
+#[test]
+fn a_second_store_in_this_process_is_refused_until_the_first_is_closed() {
+    let scratch = host::scratch();
+    let (store, _) = Store::open(scratch.path(), OpenOptions::default()).unwrap();
+    let second = Store::open(scratch.path(), OpenOptions::default());
+    let said = second.unwrap_err().to_string();
+    assert!(said.contains(&std::process::id().to_string()), "{said}");
+    let lock = store.close().unwrap();
+    assert!(DirectoryLock::try_acquire(scratch.path()).is_err());
+    Store::open_locked(lock, OpenOptions::default()).unwrap();
+}
+
+#[test]
+fn the_directory_of_a_dead_owner_can_be_taken_and_removed() {
+    let scratch = host::scratch();
+    let directory = scratch.path().join("instance");
+    let holder = Running::start("holder", &[directory.to_str().unwrap()]);
+    holder.wait_for("open");
+    assert!(DirectoryLock::try_acquire(&directory).is_err());
+    holder.kill();
+    let lock = DirectoryLock::try_acquire(&directory).unwrap();
+    let (store, _) = Store::open_locked(lock, OpenOptions::default()).unwrap();
+    store.close().unwrap().remove_directory().unwrap();
+    assert!(!directory.exists());
+    assert!(matches!(DirectoryLock::try_acquire(&directory), Err(OpenError::Missing { .. })));
+}
+
+#[test]
+fn b076_a_directory_that_cannot_serve_is_refused_with_its_path() {
+    let scratch = host::scratch();
+    let file = scratch.path().join("file");
+    File::create(&file).unwrap();
+    let missing = scratch.path().join("missing/state");
+    let below = file.join("state");
+
+    let refuse = |path: &Path| Store::open(path, OpenOptions::default()).unwrap_err();
+    let outcomes = [(refuse(&file), &file), (refuse(&missing), &missing), (refuse(&below), &below)];
+    for (error, path) in &outcomes {
+        assert_eq!(error.path(), *path);
+        assert!(error.to_string().contains(path.to_str().unwrap()) && !error.advice().is_empty(), "{error}");
+    }
+    assert!(matches!(&outcomes[0].0, OpenError::NotADirectory { .. }), "{:?}", outcomes[0].0);
+    assert!(matches!(&outcomes[1].0, OpenError::Missing { .. }), "{:?}", outcomes[1].0);
+    assert!(matches!(&outcomes[2].0, OpenError::NotADirectory { .. }), "{:?}", outcomes[2].0);
+    assert!(!missing.parent().unwrap().exists());
+}
+
+#[test]
+fn b076_a_read_only_directory_is_refused() {
+    let scratch = host::scratch();
+    fs::set_permissions(scratch.path(), Permissions::from_mode(0o755)).unwrap();
+    let directory = scratch.path().join("state");
+    fs::create_dir(&directory).unwrap();
+    if geteuid().is_root() {
+        chown(&directory, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    fs::set_permissions(&directory, Permissions::from_mode(0o555)).unwrap();
+    let said = open_as(&directory, "022", NOBODY);
+    assert!(said.contains("NotWritable") && said.contains(directory.to_str().unwrap()), "{said}");
+}
+
+#[test]
+fn b076_a_directory_of_somebody_else_is_refused() {
+    if !geteuid().is_root() {
+        println!("NOT RUN: giving a directory away needs root");
+        assert!(std::env::var("CI").is_ok_and(|value| value == "true"), "giving a directory away needs root");
+        return;
+    }
+    let scratch = host::scratch();
+    let directory = scratch.path().join("state");
+    fs::create_dir(&directory).unwrap();
+    chown(&directory, Some(NOBODY), None).unwrap();
+    let outcome = Store::open(&directory, OpenOptions::default());
+    assert!(matches!(outcome, Err(OpenError::WrongOwner { uid: NOBODY, .. })), "{outcome:?}");
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn everything_is_private_whatever_the_umask() {
+    for umask in ["000", "022", "077", "777"] {
+        let scratch = host::scratch();
+        let directory = scratch.path().join("state");
+        let said = open_as(&directory, umask, geteuid().as_raw());
+        assert!(said.contains("opened"), "{said}");
+        assert_private(&directory);
+    }
+}
+
+/// The role of a child: opens and says how that went.
+pub(crate) fn open_as_somebody(directory: &Path, mask: &str) {
+    umask(Mode::from_raw_mode(u32::from_str_radix(mask, 8).unwrap()));
+    match Store::open(directory, OpenOptions::default()) {
+        Ok((store, _)) => {
+            Model::new(1).commit(&store, 5);
+            println!("opened");
+        }
+        Err(error) => println!("{error:?}"),
+    }
+}
+
+fn open_as(directory: &Path, umask: &str, user: u32) -> String {
+    let mut command = child::command("refused", &[directory.to_str().unwrap(), umask]);
+    // The binary may lie where only root can read, so it is opened by its descriptor.
+    if geteuid().is_root() && user != geteuid().as_raw() {
+        command.uid(user).gid(user);
+    }
+    let output = command.output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn assert_private(path: &Path) {
+    let metadata = fs::metadata(path).unwrap();
+    let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
+    assert_eq!(metadata.permissions().mode() & 0o7777, expected, "{}", path.display());
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            assert_private(&entry.unwrap().path());
+        }
+    }
+}
