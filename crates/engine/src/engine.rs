@@ -73,6 +73,7 @@ impl Engine {
         match event {
             Event::Submit(spec) => self.on_submit(now, *spec),
             Event::Stop { task, reason, force } => self.on_stop(now, &task, reason, force),
+            Event::CleanUp(task) => self.tell(now, &task, lighterman_task_manager::TaskEvent::CleanUp),
             Event::Answer { id, answer } => self.on_answer(now, id, *answer),
             Event::NeverSent(id) => self.on_never_sent(now, id),
             Event::WatchOpened(id) => self.on_watch_opened(now, id),

@@ -20,6 +20,9 @@ pub enum Event {
         /// Do not wait for the graces.
         force: bool,
     },
+    /// Whoever kept the containers of a stopped task is done with them; see
+    /// [`lighterman_task_manager::TaskEvent::CleanUp`].
+    CleanUp(TaskId),
     /// The answer to a call.
     Answer {
         /// Which action.

@@ -30,6 +30,8 @@ pub enum TaskEvent {
         /// Do not wait for the graces.
         force: bool,
     },
+    /// Whoever kept the containers of the stopped task is done with them: the clean-up wait is over.
+    CleanUp,
     /// The runtime answers again, or the store takes commits again: waits for them are over.
     Resume,
 }

@@ -65,6 +65,8 @@ pub struct TaskManager {
     execution_stopped_at: Option<Moment>,
     /// What still runs is to be killed rather than stopped.
     force: bool,
+    /// The clean-up wait is cut short.
+    cleanup_now: bool,
     containers: Vec<Container>,
     actions: VecDeque<Action>,
     dirty: Dirty,
@@ -91,6 +93,7 @@ impl TaskManager {
             known_at: now,
             execution_stopped_at: None,
             force: false,
+            cleanup_now: false,
             containers,
             actions: VecDeque::new(),
             dirty: Dirty::default(),
@@ -109,6 +112,7 @@ impl TaskManager {
             TaskEvent::Runtime(event) => self.on_runtime_event(cx, &event),
             TaskEvent::Listed(running) => self.on_listed(cx, &running),
             TaskEvent::Stop { reason, force } => self.on_stop(cx, reason, force),
+            TaskEvent::CleanUp => self.cleanup_now = true,
             TaskEvent::Resume => self.end_away_pauses(cx.now),
         }
         self.progress(cx);

@@ -32,6 +32,9 @@ pub struct TaskView {
     pub execution_stopped_at: Option<Moment>,
     /// Its containers, in task order.
     pub containers: Vec<ContainerView>,
+    /// Nothing of it is left in the runtime as far as is known, but a create call that was cut off may still
+    /// be carried out: it is watched for.
+    pub lingering: bool,
     /// All containers have been removed from the runtime; the last view of a task.
     pub removed: bool,
 }

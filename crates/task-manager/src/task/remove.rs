@@ -28,7 +28,8 @@ impl TaskManager {
     pub(super) fn cleanup_due(&self, cx: &Context<'_>) -> Option<Mono> {
         let begins = self.known.is_terminal() && (0..self.containers.len()).any(|c| self.can_remove(c));
         let waits_for_store = cx.store_failing.is_some();
-        (begins && !waits_for_store).then(|| cx.now.deadline(self.known_at, cx.settings.cleanup_wait))
+        let wait = if self.cleanup_now { core::time::Duration::ZERO } else { cx.settings.cleanup_wait };
+        (begins && !waits_for_store).then(|| cx.now.deadline(self.known_at, wait))
     }
 
     /// Not while a create call is out that nobody waits for: what it brings would outlive the removal.

@@ -25,6 +25,7 @@ impl TaskManager {
             accepted_at: self.accepted_at,
             execution_stopped_at: self.execution_stopped_at,
             containers: (0..self.containers.len()).map(|c| self.container_view(cx, c)).collect(),
+            lingering: !self.is_removed() && self.is_lingering(),
             removed: self.is_removed(),
         }
     }
