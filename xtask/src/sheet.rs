@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+/// So much of a reason fits beside the times; all of it is printed when it happens.
+const MAX_NOTE_CHARS: usize = 100;
+
 /// How a row ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -41,7 +44,8 @@ impl Sheet {
             Err(error) => {
                 println!("{name}: {error:#}");
                 let text = format!("{error:#}");
-                (Verdict::Failed(text.lines().next().unwrap_or_default().to_owned()), None)
+                let first_line = text.lines().next().unwrap_or_default();
+                (Verdict::Failed(first_line.chars().take(MAX_NOTE_CHARS).collect()), None)
             }
         };
         self.rows.push(Row { name: name.to_owned(), verdict, took: started.elapsed() });

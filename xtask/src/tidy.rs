@@ -8,6 +8,7 @@ mod changelog;
 mod examples;
 mod generated;
 mod manifests;
+mod order;
 mod sources;
 mod words;
 
@@ -22,7 +23,7 @@ use crate::workspace::{Workspace, read};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Write the generated pages instead of comparing them.
+    /// Sort the manifests and write the generated pages before the check.
     #[arg(long)]
     write: bool,
 }
@@ -37,6 +38,7 @@ struct TextFile {
 pub(crate) fn run(args: &Args, sheet: &mut Sheet) -> Result<()> {
     let workspace = Workspace::load()?;
     if args.write {
+        sheet.must("sorted manifests", || sort_manifests(&workspace))?;
         sheet.must("generated pages", || generated::write(&workspace))?;
     }
     sheet.attempt("tidy", || check(&workspace));
@@ -58,6 +60,17 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     findings.extend(examples::check(workspace));
     findings.extend(generated::check(workspace)?);
     finding::report(findings)
+}
+
+fn sort_manifests(workspace: &Workspace) -> Result<()> {
+    for file in text_files(workspace)?.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
+        let sorted = order::sort(&file.text);
+        if sorted != file.text {
+            std::fs::write(workspace.root.join(&file.path), sorted)?;
+            println!("sorted {}", file.path.display());
+        }
+    }
+    Ok(())
 }
 
 /// What belongs to the project: tracked, or new and not ignored. Binary files are left out.

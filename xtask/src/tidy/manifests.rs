@@ -1,16 +1,13 @@
-//! Manifests: lints and package fields inherited, dependencies from the workspace's list, sorted, caret versions.
+//! Manifests: lints and package fields inherited, dependencies from the workspace's list, caret versions.
 
 use anyhow::{Context as _, Result};
 use toml::{Table, Value};
 
-use super::TextFile;
+use super::{TextFile, order};
 use crate::finding::Finding;
 
 /// Fields that every package takes from the workspace.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "repository", "publish"];
-
-/// Tables whose keys are kept in order.
-const SORTED: &[&str] = &["[dependencies]", "[dev-dependencies]", "[build-dependencies]", "[workspace.dependencies]"];
 
 /// Pinned, not caret: the newest release of sled is an alpha (ADR 0003).
 const PINNED: &[&str] = &["sled"];
@@ -28,7 +25,7 @@ pub(super) fn check(file: &TextFile) -> Result<Vec<Finding>> {
         texts.extend(check_versions(dependencies));
     }
     let on_whole = texts.into_iter().map(|text| Finding::on(&file.path, "manifest", text));
-    Ok(on_whole.chain(check_order(file)).collect())
+    Ok(on_whole.chain(order::check(&file.path, &file.text)).collect())
 }
 
 fn check_package(manifest: &Table, package: &Table) -> Vec<String> {
@@ -82,40 +79,6 @@ fn check_versions(dependencies: &Value) -> Vec<String> {
         }
     }
     texts
-}
-
-/// Ours first, then the others, each in alphabetical order.
-fn check_order(file: &TextFile) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut table = None;
-    let mut previous = "";
-    for (index, line) in file.text.lines().enumerate() {
-        if line.starts_with('[') {
-            table = SORTED.iter().find(|sorted| line.trim_end() == **sorted);
-            previous = "";
-        } else if let (Some(table), Some(key)) = (table, key_of(line)) {
-            if order(key) < order(previous) {
-                let text = format!("{table}: `{key}` stands after `{previous}`");
-                findings.push(Finding::at(&file.path, index + 1, "sorted-manifest", text));
-            }
-            previous = key;
-        }
-    }
-    findings
-}
-
-fn key_of(line: &str) -> Option<&str> {
-    let begins = line.starts_with(|c: char| c.is_ascii_alphanumeric());
-    begins.then(|| line.split(['.', '=', ' ']).next()).flatten()
-}
-
-/// The empty name stands before all others.
-fn order(name: &str) -> (u8, &str) {
-    match name {
-        "" => (0, name),
-        ours if ours.starts_with("lighterman") => (1, name),
-        _ => (2, name),
-    }
 }
 
 #[cfg(test)]
