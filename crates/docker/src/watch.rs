@@ -25,6 +25,10 @@ pub(crate) struct Opening {
 }
 
 /// `Opened`, events, and at last `Lost`. To open it again is not done here.
+///
+/// Engine 20.10 sends the headers just before it subscribes. Without a `since` an event of these
+/// microseconds is missed; with one the replay brings it. Either way a look at the containers after
+/// `Opened` takes longer than that.
 pub(crate) fn stream(opening: Opening) -> impl Stream<Item = Watched> + Send + 'static {
     stream::unfold(State::New(opening), State::next)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use lighterman_calls::{Lost, LostCause, Outcome, RefusalClass};
 use lighterman_contracts::ContainerRuntime;
 use lighterman_docker::{Docker, DockerHost};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::stage::{AMPLE, Play, Stage, answer, bare, chunk, head, lost, refusal, target};
 
@@ -42,11 +43,21 @@ async fn a_socket_without_a_listener_is_unreachable() {
 
 #[tokio::test]
 async fn an_engine_over_tcp_is_reached_the_same_way() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let host = DockerHost::parse(&format!("tcp://{}", listener.local_addr().unwrap())).unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let docker = Docker::connect(DockerHost::parse(&format!("tcp://{address}")).unwrap());
+    let serving = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut heard = vec![0; 4_096];
+        let length = stream.read(&mut heard).await.unwrap();
+        stream.write_all(&answer(200, "OK")).await.unwrap();
+        String::from_utf8(heard[..length].to_vec()).unwrap().to_ascii_lowercase()
+    };
+    let (outcome, heard) = tokio::join!(docker.ping(AMPLE), serving);
+    assert_eq!(outcome, Outcome::Done(()));
+    assert!(heard.contains(&format!("host: {address}\r\n")), "{heard}");
     drop(listener);
-    let outcome = Docker::connect(host).ping(AMPLE).await;
-    assert_eq!(lost(outcome).cause, LostCause::Unreachable);
+    assert_eq!(lost(docker.ping(AMPLE).await).cause, LostCause::Unreachable);
 }
 
 #[tokio::test]
