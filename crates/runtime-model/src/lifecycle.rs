@@ -274,6 +274,7 @@ impl Model {
 
     /// Calls that waited for the end.
     fn end_awaited(&mut self, id: &RuntimeId) {
+        let target = ContainerTarget::Id(id.clone());
         let awaits = |stage: &Stage| matches!(stage, Stage::AwaitingEnd(awaited) if awaited == id);
         let tokens = self.flights.iter().filter(|(_, flight)| awaits(&flight.stage)).map(|(token, _)| *token);
         for token in tokens.collect::<Vec<_>>() {
@@ -284,8 +285,8 @@ impl Model {
                     self.reply(token, Answer::Stop(Outcome::Done(())));
                 }
                 Ask::Call(Request::Kill { .. }) => self.reply(token, Answer::Kill(Outcome::Done(()))),
-                Ask::Force(Force::Remove, _) => self.removed(token, id),
-                Ask::Force(Force::Restart, _) => self.start_arrives(token, id),
+                // Two restarts at once take turns.
+                Ask::Force(..) => self.container_arrives(token, &target),
                 Ask::Call(_) | Ask::Watch { .. } => {}
             }
         }

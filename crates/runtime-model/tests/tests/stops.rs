@@ -211,3 +211,14 @@ fn a_removal_of_a_container_that_has_just_ended_is_a_conflict_until_it_is_notice
     rig.pass(secs(1));
     assert_eq!(rig.remove("web"), Outcome::Done(()));
 }
+
+#[test]
+fn two_restarts_at_once_take_turns() {
+    let mut rig = Rig::new();
+    rig.run(container("web", "sleep 60"));
+    rig.told();
+    rig.model.external_restart(rig.now, &named("web"));
+    rig.model.external_restart(rig.now, &named("web"));
+    rig.pass(secs(2));
+    assert_eq!(rig.told(), ["die 137", "start", "restart", "die 137", "start", "restart"]);
+}
