@@ -11,7 +11,7 @@ mod tests_of;
 use anyhow::{Result, bail};
 
 use self::plan::Plan;
-use self::steps::{STEPS, Step};
+use self::steps::{Group, STEPS, Step};
 use crate::sheet::Sheet;
 
 pub(crate) use self::counts::Counts;
@@ -39,12 +39,29 @@ pub(crate) fn run(args: &Args, sheet: &mut Sheet) -> Result<()> {
     }
     let mut plan = Plan::new(args.full)?;
     println!("{}", plan.describe());
-    for step in steps {
+    for step in &steps {
         if step.is_for(plan.full) {
             run_step(step, &mut plan, sheet);
         }
     }
+    if args.only.is_empty() && !plan.full {
+        print!("{}", budgets(sheet));
+    }
     Ok(())
+}
+
+/// What each group of steps took of what it may take on two cores, from an empty target directory. A slow machine is no
+/// failure: the limits of the steps are.
+fn budgets(sheet: &Sheet) -> String {
+    let mut text = String::from("\n");
+    for group in Group::ALL {
+        let names: Vec<&str> = STEPS.iter().filter(|step| step.group == group).map(|step| step.name).collect();
+        let (took, budget) = (sheet.took(&names), group.budget());
+        let mark = if took > budget { "  OVER BUDGET" } else { "" };
+        let minutes = |time: std::time::Duration| time.as_secs_f64() / 60.0;
+        text.push_str(&format!("{:<20} {:>5.1} of {:>4.1} min{mark}\n", group.name(), minutes(took), minutes(budget)));
+    }
+    text
 }
 
 fn run_step(step: &Step, plan: &mut Plan, sheet: &mut Sheet) {
@@ -97,6 +114,12 @@ mod tests {
         assert_eq!(names(&["simulation"]), ["build", "simulation"]);
         assert_eq!(names(&[]).len(), STEPS.len());
         assert!(chosen(&["nonsense".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn every_group_is_held_against_its_budget() {
+        let text = budgets(&Sheet::default());
+        assert_eq!(text.lines().filter(|line| line.ends_with(" min")).count(), Group::ALL.len(), "{text}");
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl Sheet {
         self.rows.push(Row { name: name.to_owned(), verdict, took: Duration::ZERO });
     }
 
+    /// How long the rows of these names took together.
+    pub(crate) fn took(&self, names: &[&str]) -> Duration {
+        self.rows.iter().filter(|row| names.contains(&row.name.as_str())).map(|row| row.took).sum()
+    }
+
     pub(crate) fn has_failed(&self) -> bool {
         self.rows.iter().any(|row| match row.verdict {
             Verdict::Passed | Verdict::NotRun { fatal: false, .. } => false,

@@ -12,6 +12,43 @@ use crate::layers;
 use crate::workspace::Package;
 use crate::{demo, deps, testbox, tidy};
 
+/// Steps that share a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    BuildAndLint,
+    UnitAndSimulation,
+    Store,
+    Engine,
+    Bench,
+}
+
+impl Group {
+    pub(super) const ALL: [Self; 5] =
+        [Self::BuildAndLint, Self::UnitAndSimulation, Self::Store, Self::Engine, Self::Bench];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::BuildAndLint => "build and lint",
+            Self::UnitAndSimulation => "unit and simulation",
+            Self::Store => "store",
+            Self::Engine => "real engine",
+            Self::Bench => "bench smoke",
+        }
+    }
+
+    /// On two cores, from an empty target directory.
+    pub(super) fn budget(self) -> Duration {
+        let minutes = match self {
+            Self::BuildAndLint => 13,
+            Self::UnitAndSimulation => 6,
+            Self::Store => 4,
+            Self::Engine => 10,
+            Self::Bench => 3,
+        };
+        Duration::from_secs(minutes * 60)
+    }
+}
+
 /// One step of CI.
 #[derive(Debug)]
 pub(super) struct Step {
@@ -20,6 +57,7 @@ pub(super) struct Step {
     pub(super) needs: &'static [Need],
     /// After this long the step is ended and has failed: some three times what it takes on two cores.
     minutes: u64,
+    pub(super) group: Group,
     /// Only with `--full`.
     only_full: bool,
     pub(super) run: fn(&mut Plan) -> Result<()>,
@@ -27,7 +65,11 @@ pub(super) struct Step {
 
 impl Step {
     const fn new(name: &'static str, what: &'static str, minutes: u64, run: fn(&mut Plan) -> Result<()>) -> Self {
-        Self { name, what, needs: &[], minutes, only_full: false, run }
+        Self { name, what, needs: &[], minutes, group: Group::BuildAndLint, only_full: false, run }
+    }
+
+    const fn in_group(self, group: Group) -> Self {
+        Self { group, ..self }
     }
 
     const fn needs(self, needs: &'static [Need]) -> Self {
@@ -74,27 +116,44 @@ pub(super) const STEPS: &[Step] = &[
     Step::new("alone", "each pure crate compiles without the features others switch on", 15, alone).only_full(),
     Step::new("docs", "rustdoc with warnings denied", 20, docs),
     Step::new(BUILD, "everything, and the static test program", 40, build),
-    Step::new("unit", "unit, property and snapshot tests", 20, |plan| suite(plan, Suite::Unit)).needs(&[Need::Build]),
-    Step::new("doctest", "examples in the documentation", 20, doctest),
-    Step::new("examples", "each crate's examples", 5, |plan| examples(plan, false)).needs(&[Need::Build]),
-    Step::new("simulation", "seeds of the simulation", 20, simulation).needs(&[Need::Build]),
-    Step::new("determinism", "the same seeds twice, compared byte for byte", 5, determinism).needs(&[Need::Build]),
+    Step::new("unit", "unit, property and snapshot tests", 20, |plan| suite(plan, Suite::Unit))
+        .in_group(Group::UnitAndSimulation)
+        .needs(&[Need::Build]),
+    Step::new("doctest", "examples in the documentation", 20, doctest).in_group(Group::UnitAndSimulation),
+    Step::new("examples", "each crate's examples", 5, |plan| examples(plan, false))
+        .in_group(Group::UnitAndSimulation)
+        .needs(&[Need::Build]),
+    Step::new("simulation", "seeds of the simulation", 20, simulation)
+        .in_group(Group::UnitAndSimulation)
+        .needs(&[Need::Build]),
+    Step::new("determinism", "the same seeds twice, compared byte for byte", 5, determinism)
+        .in_group(Group::UnitAndSimulation)
+        .needs(&[Need::Build]),
     Step::new("store", "kills, bit flips, cut tails, growth", 12, |plan| suite(plan, Suite::Store))
+        .in_group(Group::Store)
         .needs(&[Need::Build]),
     Step::new("store-root", "power cuts, full and failing disks, on file systems of their own", 12, |plan| {
         suite(plan, Suite::StoreAsRoot)
     })
+    .in_group(Group::Store)
     .needs(&[Need::Build, Need::Root]),
     Step::new("engine", "tests on the real engine", 30, |plan| suite(plan, Suite::Engine))
+        .in_group(Group::Engine)
         .needs(&[Need::Build, Need::Engine]),
     Step::new("engine-root", "tests with a second engine in its own namespace", 15, |plan| {
         suite(plan, Suite::EngineAsRoot)
     })
+    .in_group(Group::Engine)
     .needs(&[Need::Build, Need::Engine, Need::Root]),
     Step::new("engine-examples", "examples that need an engine", 5, |plan| examples(plan, true))
+        .in_group(Group::Engine)
         .needs(&[Need::Build, Need::Engine]),
-    Step::new("demo", "the example task, to its end", 5, demonstrate).needs(&[Need::Build, Need::Engine]),
-    Step::new("bench", "the benchmarks still work (--smoke)", 15, bench).needs(&[Need::Build, Need::Engine]),
+    Step::new("demo", "the example task, to its end", 5, demonstrate)
+        .in_group(Group::Engine)
+        .needs(&[Need::Build, Need::Engine]),
+    Step::new("bench", "the benchmarks still work (--smoke)", 15, bench)
+        .in_group(Group::Bench)
+        .needs(&[Need::Build, Need::Engine]),
 ];
 
 fn format(plan: &mut Plan) -> Result<()> {
