@@ -17,7 +17,7 @@ use alloc::{
 use lighterman_ids::{ActionId, ActionIds, DefinitionDigest, ImageRef, InstanceId, Moment, Mono, RuntimeId, TaskId};
 use lighterman_task_manager::{Context, TaskManager};
 use lighterman_taskdef::TaskDefinition;
-use lighterman_view::TaskView;
+use lighterman_view::{TaskView, Wait, WaitReason};
 
 use crate::{
     Action, Event, HostSettings, HostView, ImageState, RecordKey, SubmitError,
@@ -55,6 +55,8 @@ pub struct Engine {
     /// Last views of tasks that are gone.
     removed: VecDeque<TaskView>,
     host_changed: bool,
+    /// Tasks that do more than linger.
+    unfinished: BTreeSet<TaskId>,
     /// When each task wants to be woken, and the same the other way round.
     wake_at: BTreeMap<TaskId, Mono>,
     wakes: BTreeSet<(Mono, TaskId)>,
@@ -79,7 +81,7 @@ impl Engine {
             Event::WatchOpened(id) => self.on_watch_opened(now, id),
             Event::Runtime { id, event } => self.on_runtime_event(now, id, event),
             Event::WatchLost { id, lost } => self.on_watch_lost(now, id, &lost),
-            Event::EventsDropped => self.ask_list(now),
+            Event::EventsDropped => self.ask_list(),
             Event::StoreFailed(text) => self.on_store_failed(now, text),
             Event::StoreWorks => self.on_store_works(now),
             Event::Shutdown => self.on_shutdown(),
@@ -148,7 +150,20 @@ impl Engine {
         let task = self.tasks.get(id)?;
         // Looking needs no ids; the generator is a copy that nobody sees.
         let mut ids = self.ids.clone();
-        Some(task.view(&self.context(now, &mut ids)))
+        let mut view = task.view(&self.context(now, &mut ids));
+        if !self.link.is_ready() {
+            self.say_what_all_wait_for(&mut view);
+        }
+        Some(view)
+    }
+
+    /// Until the runtime has answered, no task is driven.
+    fn say_what_all_wait_for(&self, view: &mut TaskView) {
+        let since = view.accepted_at;
+        for container in view.containers.iter_mut().filter(|container| !container.known.is_terminal()) {
+            let reason = WaitReason::RuntimeAway { text: self.link.trouble().into() };
+            container.wait = Some(Wait { reason, since, until: None });
+        }
     }
 
     /// The tasks there are.
@@ -194,6 +209,7 @@ impl Engine {
     fn on_shutdown(&mut self) {
         self.closing = true;
         self.host_changed = true;
+        self.calls.drop_waiting_work();
         for id in self.calls.pulls() {
             self.cancel(id);
         }

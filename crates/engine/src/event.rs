@@ -124,6 +124,10 @@ pub struct HostView {
     pub runtime: RuntimeLink,
     /// What the store said, while it takes no changes.
     pub store_failing: Option<String>,
+    /// All containers of the instance were looked for at least once since the start, those without a record too.
+    pub checked: bool,
+    /// Tasks of which something is, or will be, in the runtime; without those that only linger.
+    pub unfinished: usize,
     /// The runtime gave no proper answer for longer than the patience allows.
     pub gave_up: bool,
 }

@@ -1,6 +1,10 @@
 //! What is persisted of the host: plain data, given out to and taken back from `records`.
 
-use alloc::{collections::BTreeMap, sync::Arc, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    vec::Vec,
+};
 
 use lighterman_ids::{ImageRef, InstanceId, Moment, TaskId};
 use lighterman_task_manager::{ContainerState, TaskState};
@@ -65,6 +69,8 @@ pub struct SavedState {
     pub tasks: Vec<SavedTask>,
     /// Images by name.
     pub images: BTreeMap<ImageRef, ImageState>,
+    /// Records that belong to no task: a fault of ours, warned of and then deleted (engine.md E144).
+    pub strays: BTreeSet<RecordKey>,
 }
 
 /// One persisted task.

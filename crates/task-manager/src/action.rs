@@ -1,6 +1,6 @@
 //! What goes into and comes out of the state machine of a task.
 
-use alloc::{boxed::Box, collections::BTreeMap, string::String};
+use alloc::{boxed::Box, collections::BTreeMap, string::String, sync::Arc};
 
 use lighterman_calls::{Answer, Call, RuntimeEvent};
 use lighterman_ids::{ActionId, ActionIds, InstanceId, Moment, RuntimeId};
@@ -21,8 +21,9 @@ pub enum TaskEvent {
     NeverSent(ActionId),
     /// The runtime reported something about one of the task's containers.
     Runtime(RuntimeEvent),
-    /// A list of the instance's containers: id → whether it runs (engine.md 4.12).
-    Listed(BTreeMap<RuntimeId, bool>),
+    /// A list of the instance's containers: id → whether it runs (engine.md 4.12). Shared, since every task
+    /// gets it.
+    Listed(Arc<BTreeMap<RuntimeId, bool>>),
     /// The task is to stop. Asked again with `force`, what still runs is killed at once.
     Stop {
         /// The task's reason, if it has none yet; `None` leaves it empty.

@@ -48,7 +48,7 @@ pub(crate) struct Container {
     /// A start call that is still to return although the container is known to run.
     pub(crate) late_start: Option<ActionId>,
     /// A create call that is still to return although the container is taken for stopped.
-    pub(crate) late_create: Option<ActionId>,
+    pub(crate) late_create: Option<LateCreate>,
     /// Since when `work` stands as it does.
     pub(crate) since: Moment,
 }
@@ -72,18 +72,15 @@ pub(crate) enum PullStage {
     /// The pull itself.
     Pulling,
     /// Is it there now? `failed` holds why the pull may not have worked.
-    Arrived { failed: Option<ContainerError>, retry: bool },
+    Arrived { failed: Option<ContainerError>, retry: bool, looks: u32 },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CreateStage {
-    Creating,
+    /// The call itself. `doubt` is when an earlier one left that may still be carried out.
+    Creating { doubt: Option<Moment> },
     /// The name is in use, or the answer was lost: is it ours?
-    LookingUp {
-        lost: Option<ContainerError>,
-        timed_out: bool,
-        looks: u32,
-    },
+    LookingUp { lost: Option<ContainerError>, timed_out: bool, looks: u32 },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -104,24 +101,33 @@ pub(crate) enum StopStage {
     Pinging {
         failed: ContainerError,
     },
-    /// It does: does the container still run?
+    /// Does the container still run? `failed` is why the stop did not work; `None` when it did.
     Verifying {
-        failed: ContainerError,
+        failed: Option<ContainerError>,
         killed: bool,
     },
     /// It does: the last resort.
     Killing {
-        failed: ContainerError,
+        failed: Option<ContainerError>,
     },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RemoveStage {
-    Removing,
+    /// The removal itself. `killed`: it was found running, which is met once.
+    Removing { killed: bool },
     /// It was found running.
     Killing,
-    /// It is not there, but a create call may still bring it.
-    Watching,
+    /// It is not there, but a create call may still bring it, until `over`.
+    Watching { over: Mono },
+}
+
+/// A create call that nobody waits for any more, but whose result must not be forgotten.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LateCreate {
+    pub(crate) id: ActionId,
+    /// When an earlier one left that may still be carried out.
+    pub(crate) doubt: Option<Moment>,
 }
 
 /// How far a piece of work is.
@@ -144,6 +150,11 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Look {
     None,
+    /// The transition in progress has an inspect out; this one follows it, so that they are never
+    /// answered in the wrong order.
+    Behind {
+        cause: Cause,
+    },
     /// An inspect is out. One begun after an event answers all earlier ones, so at most one more follows.
     Asking {
         id: ActionId,
@@ -169,6 +180,28 @@ pub(crate) enum Cause {
     Started,
     /// It ended, with this code should no inspect succeed.
     Died { exit_code: Option<ExitCode> },
+}
+
+impl Cause {
+    /// The cause of one look that answers both. That the container died is only outdated by a start.
+    pub(crate) const fn then(self, later: Self) -> Self {
+        match (self, later) {
+            (Self::Died { .. }, Self::Differs) => self,
+            (Self::Died { .. } | Self::Started | Self::Differs, Self::Died { .. } | Self::Started)
+            | (Self::Started | Self::Differs, Self::Differs) => later,
+        }
+    }
+}
+
+impl Look {
+    /// What made us look, all in all.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::None => None,
+            Self::Asking { cause, again, .. } => Some(again.map_or(*cause, |again| cause.then(again))),
+            Self::Behind { cause } | Self::Pausing { cause, .. } => Some(*cause),
+        }
+    }
 }
 
 impl Work {
@@ -205,6 +238,14 @@ impl Work {
             | Self::Remove { job, .. }
             | Self::Restore { job } => Some(job),
         }
+    }
+
+    /// Whether an inspect of the container is out.
+    pub(crate) fn inspects(&self) -> bool {
+        self.job().is_some_and(|job| match job.step {
+            Step::Asking { kind, .. } => kind == RequestKind::Inspect,
+            Step::Pausing { .. } => false,
+        })
     }
 
     /// The call that is out.
@@ -267,8 +308,12 @@ impl Container {
     pub(crate) fn waits_for(&self, id: ActionId) -> bool {
         let looking = match self.look {
             Look::Asking { id: asked, .. } => asked == id,
-            Look::None | Look::Pausing { .. } => false,
+            Look::None | Look::Behind { .. } | Look::Pausing { .. } => false,
         };
-        looking || self.work.asked() == Some(id) || self.late_start == Some(id) || self.late_create == Some(id)
+        looking || self.work.asked() == Some(id) || self.late_start == Some(id) || self.is_late_create(id)
+    }
+
+    pub(crate) fn is_late_create(&self, id: ActionId) -> bool {
+        self.late_create.as_ref().is_some_and(|late| late.id == id)
     }
 }

@@ -25,7 +25,7 @@ use lighterman_taskdef::TaskDefinition;
 
 use crate::{
     Action, Context, Dirty, TaskEvent,
-    container::{Container, Look, Step, Work},
+    container::{Container, CreateStage, Look, Step, Work},
 };
 
 /// What a task is made from.
@@ -63,6 +63,8 @@ pub struct TaskManager {
     accepted_at: Moment,
     known_at: Moment,
     execution_stopped_at: Option<Moment>,
+    /// When clean-up of the stopped task begins; on the clock of this boot, so not persisted.
+    cleanup_at: Option<Mono>,
     /// What still runs is to be killed rather than stopped.
     force: bool,
     /// The clean-up wait is cut short.
@@ -92,6 +94,7 @@ impl TaskManager {
             accepted_at: now,
             known_at: now,
             execution_stopped_at: None,
+            cleanup_at: None,
             force: false,
             cleanup_now: false,
             containers,
@@ -108,7 +111,7 @@ impl TaskManager {
     pub fn handle_event(&mut self, cx: &mut Context<'_>, event: TaskEvent) {
         match event {
             TaskEvent::Answer { id, answer } => self.on_answer(cx, id, *answer),
-            TaskEvent::NeverSent(id) => self.on_never_sent(cx.now, id),
+            TaskEvent::NeverSent(id) => self.on_never_sent(cx, id),
             TaskEvent::Runtime(event) => self.on_runtime_event(cx, &event),
             TaskEvent::Listed(running) => self.on_listed(cx, &running),
             TaskEvent::Stop { reason, force } => self.on_stop(cx, reason, force),
@@ -120,6 +123,9 @@ impl TaskManager {
 
     /// Takes in that time has passed.
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        if cx.closing {
+            return;
+        }
         for c in 0..self.containers.len() {
             self.resume_work(cx, c);
             self.resume_look(cx, c);
@@ -135,6 +141,9 @@ impl TaskManager {
     /// When [`handle_timeout`](Self::handle_timeout) has to be called at the latest; `None`: only an event is awaited.
     #[must_use]
     pub fn poll_timeout(&self, cx: &Context<'_>) -> Option<Mono> {
+        if cx.closing {
+            return None;
+        }
         let pauses = self.containers.iter().flat_map(Container::deadlines);
         pauses.chain(self.cleanup_due(cx)).min()
     }
@@ -186,6 +195,12 @@ impl TaskManager {
         self.known.is_terminal() && self.containers.iter().all(|container| container.removed || container.is_watching())
     }
 
+    /// Whether an answer to this action is still waited for.
+    #[must_use]
+    pub fn awaits(&self, id: ActionId) -> bool {
+        self.containers.iter().any(|container| container.waits_for(id))
+    }
+
     /// Whether a container has this id in the runtime.
     #[must_use]
     pub fn has_runtime_id(&self, id: &RuntimeId) -> bool {
@@ -222,9 +237,8 @@ impl TaskManager {
         if container.late_start == Some(id) {
             container.late_start = None;
             self.on_late_start(cx, c, answer);
-        } else if container.late_create == Some(id) {
-            container.late_create = None;
-            self.on_late_create(cx, c, answer);
+        } else if let Some(late) = container.late_create.take_if(|late| late.id == id) {
+            self.on_late_create(cx, c, late.doubt, answer);
         } else if container.work.asked() == Some(id) {
             self.on_work_answer(cx, c, answer);
         } else {
@@ -241,25 +255,25 @@ impl TaskManager {
             Work::Create { stage, job } => self.on_create_answer(cx, c, stage, job.attempt, answer),
             Work::Start { stage, job } => self.on_start_answer(cx, c, stage, job.attempt, answer),
             Work::Stop { stage, job } => self.on_stop_answer(cx, c, stage, job.attempt, answer),
-            Work::Remove { stage, job } => self.on_remove_answer(cx, c, &stage, job.attempt, answer),
+            Work::Remove { stage, job } => self.on_remove_answer(cx, c, stage, job.attempt, answer),
             Work::Restore { job } => self.on_restore_answer(cx, c, job.attempt, answer),
         }
+        self.look_behind(cx, c);
     }
 
     /// The action had no effect: the work is decided again.
-    fn on_never_sent(&mut self, now: Moment, id: ActionId) {
+    fn on_never_sent(&mut self, cx: &mut Context<'_>, id: ActionId) {
         let Some(c) = self.containers.iter().position(|container| container.waits_for(id)) else { return };
         let container = &mut self.containers[c];
         if container.late_start == Some(id) {
             container.late_start = None;
-        } else if container.late_create == Some(id) {
-            container.late_create = None;
-            container.create_sent = None;
+        } else if let Some(late) = container.late_create.take_if(|late| late.id == id) {
+            container.create_sent = late.doubt;
         } else if container.work.asked() == Some(id) {
             let was = core::mem::replace(&mut container.work, Work::Idle);
             match was {
-                Work::Create { stage: crate::container::CreateStage::Creating, .. } => container.create_sent = None,
-                Work::Restore { .. } => container.work = was.paused(now.mono),
+                Work::Create { stage: CreateStage::Creating { doubt }, .. } => container.create_sent = doubt,
+                Work::Restore { .. } => container.work = was.paused(cx.now.mono),
                 Work::Idle
                 | Work::Pull { .. }
                 | Work::Create { .. }
@@ -268,10 +282,11 @@ impl TaskManager {
                 | Work::Remove { .. } => {}
             }
         } else {
-            container.look = Look::None;
+            container.look = core::mem::replace(&mut container.look, Look::None).paused(cx.now.mono);
         }
+        self.look_behind(cx, c);
         self.mark(c);
-        self.touch(c, now);
+        self.touch(c, cx.now);
     }
 
     /// Waits that stand for the runtime or the store are over.

@@ -73,6 +73,13 @@ impl Calls {
         Some(owner)
     }
 
+    /// Forgets calls that would begin something and have not left.
+    pub(super) fn drop_waiting_work(&mut self) {
+        for (id, _) in self.work.drain(..) {
+            self.owners.remove(&id);
+        }
+    }
+
     /// Nobody waits for the call any more. `true` when it has left and has to be cancelled.
     pub(super) fn forget(&mut self, id: ActionId) -> bool {
         for queue in [&mut self.looks, &mut self.work, &mut self.pulls] {

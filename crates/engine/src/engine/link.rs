@@ -1,12 +1,17 @@
 //! The link to the runtime: connecting, the event stream, re-checks (engine.md 4.1, 4.10, 4.12).
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    sync::Arc,
+    vec::Vec,
+};
 
 use lighterman_backoff::{derive_nth, up_to};
 use lighterman_calls::{
     Answer, Call, ContainerSummary, Lost, LostCause, Outcome, Request, RuntimeEvent, RuntimeVersion,
 };
-use lighterman_ids::{ActionId, Moment, Mono, Wall};
+use lighterman_ids::{ActionId, Moment, Mono, TaskId, Wall};
 use lighterman_task_manager::TaskEvent;
 
 use super::{Engine, calls::AskedBy};
@@ -24,12 +29,23 @@ pub(super) struct Link {
     silent_since: Option<Moment>,
     trouble: Option<String>,
     gave_up: bool,
-    /// The list that is out, and whether another has to follow it.
-    listing: Option<(ActionId, bool)>,
+    listing: Option<Listing>,
     recheck_at: Option<Mono>,
     rechecks: u64,
+    /// A list was answered.
+    checked: bool,
     /// Tasks may work: the stream stood at least once.
     ready: bool,
+}
+
+/// The list of containers that is out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Listing {
+    id: ActionId,
+    /// Something happened since it left: another has to follow it.
+    again: bool,
+    /// Tasks that were removed since it left: their containers may still stand in it.
+    forgotten: BTreeSet<TaskId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +54,11 @@ enum LinkState {
     Pausing(Mono),
     AskingVersion(ActionId),
     Opening(ActionId),
-    Watching(ActionId),
+    /// The stream stands.
+    Watching {
+        id: ActionId,
+        since: Mono,
+    },
     /// It cannot be used; nothing is tried any more.
     Unusable(String),
 }
@@ -56,6 +76,7 @@ impl Link {
             listing: None,
             recheck_at: None,
             rechecks: 0,
+            checked: false,
             ready: false,
         }
     }
@@ -65,12 +86,34 @@ impl Link {
         self.ready
     }
 
+    /// How the runtime fails, in words.
+    pub(super) fn trouble(&self) -> &str {
+        self.trouble.as_deref().unwrap_or("it has not answered yet")
+    }
+
+    fn is_watching(&self, by: ActionId) -> bool {
+        match self.state {
+            LinkState::Watching { id, .. } => id == by,
+            LinkState::Pausing(_) | LinkState::AskingVersion(_) | LinkState::Opening(_) | LinkState::Unusable(_) => {
+                false
+            }
+        }
+    }
+
+    /// All of the task is gone, so a list that is out may only tell of the past.
+    pub(super) fn note_forgotten(&mut self, task: &TaskId) {
+        if let Some(listing) = &mut self.listing {
+            listing.forgotten.insert(task.clone());
+        }
+    }
+
     pub(super) fn deadline(&self, settings: &HostSettings) -> Option<Mono> {
         let pause = match self.state {
             LinkState::Pausing(until) => Some(until),
-            LinkState::AskingVersion(_) | LinkState::Opening(_) | LinkState::Watching(_) | LinkState::Unusable(_) => {
-                None
-            }
+            LinkState::AskingVersion(_)
+            | LinkState::Opening(_)
+            | LinkState::Watching { .. }
+            | LinkState::Unusable(_) => None,
         };
         let silent = self.silent_since.filter(|_| !self.gave_up);
         let patience = silent.and_then(|since| Some(since.mono.after(settings.patience?)));
@@ -89,7 +132,7 @@ impl Engine {
         if self.link.recheck_at.is_some_and(|at| at <= now.mono) {
             self.arm_recheck(now);
             if !self.tasks.is_empty() {
-                self.ask_list(now);
+                self.ask_list();
             }
         }
         if let (Some(since), Some(patience)) = (self.link.silent_since, self.settings.patience)
@@ -131,13 +174,12 @@ impl Engine {
         if self.link.state != LinkState::Opening(id) {
             return;
         }
-        self.link.state = LinkState::Watching(id);
-        self.link.failures = 0;
+        self.link.state = LinkState::Watching { id, since: now.mono };
         self.runtime_answers();
         self.host_changed = true;
         self.arm_recheck(now);
         // Whatever happened while nobody watched shows in one list.
-        self.ask_list(now);
+        self.ask_list();
         let first = !core::mem::replace(&mut self.link.ready, true);
         if first {
             self.wake_all(now);
@@ -147,11 +189,9 @@ impl Engine {
     }
 
     pub(super) fn on_watch_lost(&mut self, now: Moment, id: ActionId, lost: &Lost) {
-        let ours = self.link.state == LinkState::Opening(id) || self.link.state == LinkState::Watching(id);
-        if !ours {
-            return;
+        if self.link.state == LinkState::Opening(id) || self.link.is_watching(id) {
+            self.link_failed(now, lost);
         }
-        self.link_failed(now, lost);
     }
 
     fn link_failed(&mut self, now: Moment, lost: &Lost) {
@@ -165,12 +205,34 @@ impl Engine {
                 &self.settings.connect_retry
             }
         };
+        let pause = wait.delay(self.link.failures, self.seed);
         // A stream that breaks after it stood is opened again at once: an engine that restarts closes it
-        // before it is gone, and a short break should cost nothing.
-        let first_break = matches!(self.link.state, LinkState::Watching(_));
-        let delay = if first_break { core::time::Duration::ZERO } else { wait.delay(self.link.failures, self.seed) };
-        self.link.state = LinkState::Pausing(now.mono.after(delay));
+        // before it is gone, and a short break should cost nothing. One that breaks as soon as it stands is
+        // no better than one that does not open.
+        let until = match self.link.state {
+            LinkState::Watching { since, .. } if now.mono.since(since) >= pause => {
+                self.link.failures = 0;
+                now.mono
+            }
+            LinkState::Watching { .. }
+            | LinkState::Pausing(_)
+            | LinkState::AskingVersion(_)
+            | LinkState::Opening(_)
+            | LinkState::Unusable(_) => now.mono.after(pause),
+        };
+        self.link.state = LinkState::Pausing(until);
         self.runtime_is_silent(now, &lost.text);
+    }
+
+    /// What the host asked never left: it is asked again, after a moment.
+    pub(super) fn host_never_sent(&mut self, now: Moment, id: ActionId) {
+        let soon = now.mono.after(self.settings.away_retry.plain_delay(1));
+        if self.link.state == LinkState::AskingVersion(id) || self.link.state == LinkState::Opening(id) {
+            self.link.state = LinkState::Pausing(soon);
+        }
+        if self.link.listing.take_if(|listing| listing.id == id).is_some() {
+            self.recheck_by(soon);
+        }
     }
 
     /// Called for every outcome that proves that the runtime answers.
@@ -188,6 +250,10 @@ impl Engine {
             tracing::warn!(error = text, "Docker gives no proper answer");
             self.link.trouble = Some(text.into());
             self.host_changed = true;
+            if !self.link.ready {
+                // All that tasks wait for is the runtime.
+                self.changed.extend(self.tasks.keys().cloned());
+            }
         }
     }
 
@@ -231,7 +297,7 @@ impl Engine {
     }
 
     pub(super) fn on_runtime_event(&mut self, now: Moment, id: ActionId, event: RuntimeEvent) {
-        if self.link.state != LinkState::Watching(id) {
+        if !self.link.is_watching(id) {
             return;
         }
         self.link.seen = self.link.seen.max(Some(event.at));
@@ -249,35 +315,37 @@ impl Engine {
     }
 
     /// One list shows for all containers whether they differ from what is known.
-    pub(super) fn ask_list(&mut self, _now: Moment) {
-        if let Some((_, again)) = &mut self.link.listing {
-            *again = true;
+    pub(super) fn ask_list(&mut self) {
+        if let Some(listing) = &mut self.link.listing {
+            listing.again = true;
             return;
         }
         let id = self.ask_host(Request::List(self.instance.clone()), self.settings.task.limits.list);
-        self.link.listing = Some((id, false));
+        self.link.listing = Some(Listing { id, again: false, forgotten: BTreeSet::new() });
+    }
+
+    fn recheck_by(&mut self, soon: Mono) {
+        self.link.recheck_at = Some(self.link.recheck_at.map_or(soon, |at| at.min(soon)));
     }
 
     fn on_list(&mut self, now: Moment, id: ActionId, outcome: Outcome<Vec<ContainerSummary>>) {
-        let Some((asked, again)) = self.link.listing else { return };
-        if asked != id {
-            return;
-        }
-        self.link.listing = None;
+        let Some(listing) = self.link.listing.take_if(|listing| listing.id == id) else { return };
         match outcome {
             Outcome::Done(containers) => {
-                let running: BTreeMap<_, _> = containers.iter().map(|c| (c.id.clone(), c.running)).collect();
-                self.tell_all(now, &TaskEvent::Listed(running));
-                self.find_orphans(now, &containers);
-                if again {
-                    self.ask_list(now);
+                self.find_orphans(now, &containers, &listing.forgotten);
+                let running: BTreeMap<_, _> = containers.into_iter().map(|c| (c.id, c.running)).collect();
+                self.tell_all(now, &TaskEvent::Listed(Arc::new(running)));
+                if !core::mem::replace(&mut self.link.checked, true) {
+                    self.host_changed = true;
+                }
+                if listing.again {
+                    self.ask_list();
                 }
             }
             // The stream breaks too when the runtime is gone, and its opening asks again; what is left
             // is tried again before the next ordinary re-check.
             Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => {
-                let soon = now.mono.after(self.settings.watch_retry.delay(LIST_PACE, self.seed));
-                self.link.recheck_at = Some(self.link.recheck_at.map_or(soon, |at| at.min(soon)));
+                self.recheck_by(now.mono.after(self.settings.watch_retry.delay(LIST_PACE, self.seed)));
             }
         }
     }
@@ -286,11 +354,17 @@ impl Engine {
         let trouble = self.link.trouble.clone();
         let runtime = match (&self.link.state, &self.link.version, trouble) {
             (LinkState::Unusable(text), _, _) => RuntimeLink::Unusable { text: text.clone() },
-            (LinkState::Watching(_), Some(version), None) => RuntimeLink::Up { version: version.clone() },
+            (LinkState::Watching { .. }, Some(version), None) => RuntimeLink::Up { version: version.clone() },
             (_, _, Some(trouble)) if self.link.ready => RuntimeLink::Away { trouble },
             (_, _, trouble) => RuntimeLink::Connecting { trouble },
         };
-        HostView { runtime, store_failing: self.store.failing().map(Into::into), gave_up: self.link.gave_up }
+        HostView {
+            runtime,
+            store_failing: self.store.failing().map(Into::into),
+            checked: self.link.checked,
+            unfinished: self.unfinished.len(),
+            gave_up: self.link.gave_up,
+        }
     }
 }
 

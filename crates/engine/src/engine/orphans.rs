@@ -3,7 +3,12 @@
 //! They are what a damaged store, or a create that outlived its agent, leaves behind. Each becomes a task
 //! again, rebuilt from its label; it is only stopped and removed unless the definition is at hand.
 
-use alloc::{borrow::ToOwned, collections::BTreeMap, sync::Arc, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    vec::Vec,
+};
 
 use lighterman_calls::{ContainerSummary, labels};
 use lighterman_container_spec::recover;
@@ -16,13 +21,16 @@ use super::Engine;
 use crate::RecordKey;
 
 impl Engine {
-    pub(super) fn find_orphans(&mut self, now: Moment, listed: &[ContainerSummary]) {
+    /// `forgotten`: tasks that were removed after the list was asked for.
+    pub(super) fn find_orphans(&mut self, now: Moment, listed: &[ContainerSummary], forgotten: &BTreeSet<TaskId>) {
         let mut orphans: BTreeMap<TaskId, Vec<&ContainerSummary>> = BTreeMap::new();
         for container in listed {
             let task = container.labels.get(labels::TASK).and_then(|text| TaskId::parse(text).ok());
             match task {
                 // A task that has records looks its containers up by itself, by id or by name.
-                Some(task) if !self.tasks.contains_key(&task) => orphans.entry(task).or_default().push(container),
+                Some(task) if !self.tasks.contains_key(&task) && !forgotten.contains(&task) => {
+                    orphans.entry(task).or_default().push(container);
+                }
                 Some(_) => {}
                 None => {
                     tracing::warn!(container.runtime_id = %container.id, "a container has our label and names no task")
@@ -62,6 +70,7 @@ impl Engine {
                 self.dirty.extend((0..task.container_count()).map(|c| RecordKey::Container(id.clone(), c)));
                 self.routes.extend(containers.iter().map(|container| (container.id.clone(), id.clone())));
                 self.changed.insert(id.clone());
+                self.count_unfinished(&id, true);
                 self.tasks.insert(id.clone(), task);
                 self.wake(now, &id);
             }

@@ -66,13 +66,18 @@ impl Engine {
             closing: false,
             actions: VecDeque::new(),
             refusals: VecDeque::new(),
-            dirty: BTreeSet::from([RecordKey::Host]),
+            dirty: saved.strays,
             changed: BTreeSet::new(),
             removed: VecDeque::new(),
             host_changed: true,
+            unfinished: BTreeSet::new(),
             wake_at: BTreeMap::new(),
             wakes: BTreeSet::new(),
         };
+        for stray in &engine.dirty {
+            tracing::warn!(record = ?stray, "a record belongs to no task; it is deleted");
+        }
+        engine.dirty.insert(RecordKey::Host);
         for task in saved.tasks {
             engine.take_up_task(task, now)?;
         }
@@ -94,6 +99,7 @@ impl Engine {
             .map_err(|source| TakeUpError::Task { task: id.clone(), source })?;
         self.routes.extend(routes.into_iter().map(|runtime_id| (runtime_id, id.clone())));
         self.changed.insert(id.clone());
+        self.count_unfinished(&id, !task.is_lingering());
         self.tasks.insert(id, task);
         Ok(())
     }
@@ -116,6 +122,7 @@ impl Engine {
 
     /// Readers were not shown these tasks after all: they are to be shown again.
     pub fn give_back_views(&mut self, tasks: impl IntoIterator<Item = lighterman_view::TaskView>) {
+        let newer = core::mem::take(&mut self.removed);
         for view in tasks {
             if self.tasks.contains_key(&view.id) {
                 self.changed.insert(view.id);
@@ -123,6 +130,7 @@ impl Engine {
                 self.removed.push_back(view);
             }
         }
+        self.removed.extend(newer);
     }
 
     /// What stands in the record now; `None`: it is to be deleted.

@@ -56,8 +56,9 @@ impl Engine {
     }
 
     pub(super) fn on_never_sent(&mut self, now: Moment, id: ActionId) {
-        if let Some(Owner { by: AskedBy::Task(task), .. }) = self.calls.end(id) {
-            self.tell(now, &task, TaskEvent::NeverSent(id));
+        match self.calls.end(id) {
+            Some(Owner { by: AskedBy::Task(task), .. }) => self.tell(now, &task, TaskEvent::NeverSent(id)),
+            Some(Owner { by: AskedBy::Host, .. }) | None => self.host_never_sent(now, id),
         }
     }
 
@@ -160,6 +161,7 @@ impl Engine {
         if task.take_changed() {
             self.changed.insert(id.clone());
         }
+        self.count_unfinished(id, !task.is_lingering());
         if task.is_removed() {
             self.forget(now, id, &task);
             return;
@@ -168,6 +170,11 @@ impl Engine {
         let wake = task.poll_timeout(&self.context(now, &mut ids));
         self.set_wake(id, wake);
         self.tasks.insert(id.clone(), task);
+    }
+
+    pub(super) fn count_unfinished(&mut self, id: &TaskId, is_unfinished: bool) {
+        let moved = if is_unfinished { self.unfinished.insert(id.clone()) } else { self.unfinished.remove(id) };
+        self.host_changed |= moved;
     }
 
     fn take_up_dirty(&mut self, id: &TaskId, task: &mut TaskManager) {
@@ -188,7 +195,12 @@ impl Engine {
         let mut ids = self.ids.clone();
         self.removed.push_back(task.view(&self.context(now, &mut ids)));
         self.changed.remove(id);
-        self.routes.retain(|_, owner| owner != id);
+        for c in 0..task.container_count() {
+            if let Some(runtime_id) = task.container_state(c).and_then(|state| state.runtime_id) {
+                self.routes.remove(&runtime_id);
+            }
+        }
+        self.link.note_forgotten(id);
         self.set_wake(id, None);
         self.dirty.insert(RecordKey::Definition(id.clone()));
         self.dirty.insert(RecordKey::Task(id.clone()));
@@ -226,7 +238,9 @@ impl Engine {
         tracing::info!("the state store takes changes again");
         self.store = Store::Works;
         self.host_changed = true;
-        self.tell_all(now, &TaskEvent::Resume);
+        if self.link.is_ready() {
+            self.tell_all(now, &TaskEvent::Resume);
+        }
     }
 
     /// Whether a commit may be tried: always while the store works, after a pause while it fails.

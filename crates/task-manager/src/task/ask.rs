@@ -60,14 +60,14 @@ impl TaskManager {
             Work::Create { stage, job } => self.resume_create(cx, c, stage, job.attempt),
             Work::Start { stage, job } => self.resume_start(cx, c, stage, job.attempt),
             Work::Stop { stage, job } => self.resume_stop(cx, c, stage, job.attempt),
-            Work::Remove { job, .. } => self.ask_remove(cx, c, job.attempt),
+            Work::Remove { stage, job } => self.ask_remove(cx, c, stage, job.attempt),
             Work::Restore { job } => self.ask_restore(cx, c, job.attempt),
         }
     }
 }
 
 /// Unreachable calls cost nothing and come back by `Resume`, so the pauses need not grow from the first.
-const AWAY_PACE: u32 = 3;
+pub(super) const AWAY_PACE: u32 = 3;
 
 /// Whether the call certainly had no effect because nobody was there.
 pub(super) fn is_away(lost: &Lost) -> bool {
@@ -95,6 +95,17 @@ impl Work {
     }
 }
 
+impl Look {
+    /// The same look, still to be made at `until`.
+    pub(super) fn paused(self, until: Mono) -> Self {
+        let attempt = match self {
+            Self::Asking { attempt, .. } | Self::Pausing { attempt, .. } => attempt,
+            Self::None | Self::Behind { .. } => 1,
+        };
+        self.cause().map_or(Self::None, |cause| Self::Pausing { until, cause, attempt, away: false })
+    }
+}
+
 impl Container {
     /// When something is due for it.
     pub(super) fn deadlines(&self) -> impl Iterator<Item = Mono> {
@@ -104,7 +115,7 @@ impl Container {
         };
         let look = match self.look {
             Look::Pausing { until, .. } => Some(until),
-            Look::None | Look::Asking { .. } => None,
+            Look::None | Look::Behind { .. } | Look::Asking { .. } => None,
         };
         work.into_iter().chain(look)
     }
@@ -112,13 +123,13 @@ impl Container {
     /// Whether all that is left to do is to watch for a late create.
     pub(super) fn is_watching(&self) -> bool {
         match self.work {
-            Work::Remove { stage: RemoveStage::Watching, .. } => true,
+            Work::Remove { stage: RemoveStage::Watching { .. }, .. } => true,
             Work::Idle
             | Work::Pull { .. }
             | Work::Create { .. }
             | Work::Start { .. }
             | Work::Stop { .. }
-            | Work::Remove { stage: RemoveStage::Removing | RemoveStage::Killing, .. }
+            | Work::Remove { stage: RemoveStage::Removing { .. } | RemoveStage::Killing, .. }
             | Work::Restore { .. } => false,
         }
     }

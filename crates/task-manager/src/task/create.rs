@@ -8,7 +8,7 @@ use lighterman_calls::{
     Request,
 };
 use lighterman_container_spec::{SpecError, Surroundings, create_request, runtime_name};
-use lighterman_ids::RuntimeName;
+use lighterman_ids::{Moment, RuntimeName};
 use lighterman_status::ContainerStatus;
 
 use super::{
@@ -28,7 +28,7 @@ impl TaskManager {
 
     pub(super) fn resume_create(&mut self, cx: &mut Context<'_>, c: usize, stage: CreateStage, attempt: u32) {
         match stage {
-            CreateStage::Creating => self.ask_create(cx, c, attempt),
+            CreateStage::Creating { .. } => self.ask_create(cx, c, attempt),
             CreateStage::LookingUp { .. } => self.ask_who_has_the_name(cx, c, stage, attempt),
         }
     }
@@ -36,6 +36,9 @@ impl TaskManager {
     /// The name is recorded before the call leaves, so that a crash in between leaves nothing that cannot
     /// be found again (engine.md 4.3).
     fn ask_create(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
+        if cx.closing {
+            return;
+        }
         let Some(image) = self.containers[c].image.clone() else {
             // What is in the image was forgotten over a restart.
             return self.begin_pull(cx, c);
@@ -43,10 +46,10 @@ impl TaskManager {
         let name = self.chosen_name(c);
         match self.create_request(cx, c, &name, &image) {
             Ok(request) => {
-                self.containers[c].create_sent = Some(cx.now);
+                let doubt = self.containers[c].create_sent.replace(cx.now);
                 self.mark(c);
                 let job = self.ask_job(cx, Request::Create(Box::new(request)), cx.settings.limits.create, attempt);
-                self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
+                self.containers[c].work = Work::Create { stage: CreateStage::Creating { doubt }, job };
             }
             Err(error) => self.fail(cx.now, c, ContainerError::new(ErrorName::DockerClientConfig, error.to_string())),
         }
@@ -77,7 +80,7 @@ impl TaskManager {
         answer: Answer,
     ) {
         match stage {
-            CreateStage::Creating => self.on_created(cx, c, n, expect_answer!(answer, Create)),
+            CreateStage::Creating { doubt } => self.on_created(cx, c, n, doubt, expect_answer!(answer, Create)),
             CreateStage::LookingUp { lost, timed_out, looks } => {
                 let outcome = expect_answer!(answer, Inspect);
                 self.on_name_looked_up(cx, c, n, lost, timed_out, looks, outcome);
@@ -85,7 +88,8 @@ impl TaskManager {
         }
     }
 
-    fn on_created(&mut self, cx: &mut Context<'_>, c: usize, n: u32, outcome: Outcome<Created>) {
+    /// `doubt`: an earlier call that may still be carried out, whatever became of this one.
+    fn on_created(&mut self, cx: &mut Context<'_>, c: usize, n: u32, doubt: Option<Moment>, outcome: Outcome<Created>) {
         match outcome {
             Outcome::Done(created) => {
                 for warning in &created.warnings {
@@ -97,16 +101,16 @@ impl TaskManager {
             Outcome::Refused(Refusal { class: RefusalClass::NameInUse, .. }) => {
                 self.look_up(cx, c, n, None, false);
             }
-            Outcome::Refused(refusal) => self.create_failed(cx, c, &refusal),
+            Outcome::Refused(refusal) => self.create_failed(cx, c, doubt, &refusal),
             Outcome::Gone => {
                 let refusal = Refusal::new(RefusalClass::NotFound, "Docker does not know the image");
-                self.create_failed(cx, c, &refusal);
+                self.create_failed(cx, c, doubt, &refusal);
             }
             Outcome::Unknown(lost) if is_away(&lost) => {
-                self.containers[c].create_sent = None;
+                self.containers[c].create_sent = doubt;
                 self.mark(c);
                 let job = self.pause_away(cx, c, n, &lost);
-                self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
+                self.containers[c].work = Work::Create { stage: CreateStage::Creating { doubt }, job };
             }
             Outcome::Unknown(lost) => {
                 let error = ContainerError::lost(ErrorName::CannotCreateContainer, "created", &lost);
@@ -173,7 +177,8 @@ impl TaskManager {
             self.fail(cx.now, c, error);
         } else {
             let job = self.pause(cx, c, &cx.settings.call_retry, n, error.text);
-            self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
+            let doubt = self.containers[c].create_sent;
+            self.containers[c].work = Work::Create { stage: CreateStage::Creating { doubt }, job };
         }
     }
 
@@ -192,23 +197,23 @@ impl TaskManager {
     }
 
     /// The answer to a create that nobody waited for any more: only what it left behind matters.
-    pub(super) fn on_late_create(&mut self, cx: &Context<'_>, c: usize, answer: Answer) {
+    pub(super) fn on_late_create(&mut self, cx: &Context<'_>, c: usize, doubt: Option<Moment>, answer: Answer) {
         match expect_answer!(answer, Create) {
             Outcome::Done(created) => self.adopt_id(c, created.id),
             Outcome::Unknown(lost) if !is_away(&lost) => {}
-            Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => self.containers[c].create_sent = None,
+            Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => self.containers[c].create_sent = doubt,
         }
         self.mark(c);
         self.touch(c, cx.now);
     }
 
-    fn create_failed(&mut self, cx: &mut Context<'_>, c: usize, refusal: &Refusal) {
-        self.containers[c].create_sent = None;
+    fn create_failed(&mut self, cx: &mut Context<'_>, c: usize, doubt: Option<Moment>, refusal: &Refusal) {
+        self.containers[c].create_sent = doubt;
         self.fail(cx.now, c, ContainerError::new(ErrorName::CannotCreateContainer, &*refusal.text));
     }
 
     /// The id is known: the create is certain.
-    fn adopt_id(&mut self, c: usize, id: lighterman_ids::RuntimeId) {
+    pub(super) fn adopt_id(&mut self, c: usize, id: lighterman_ids::RuntimeId) {
         let container = &mut self.containers[c];
         container.runtime_id = Some(id);
         container.create_sent = None;

@@ -1,18 +1,23 @@
 //! Looking at a container because of an event or a difference (engine.md 4.10, 4.12).
 //!
 //! Per container one inspect is in flight. One begun after an event answers all earlier ones, so a burst
-//! of events costs at most two.
+//! of events costs at most two. Since they are never side by side, the last answer is the newest: facts are
+//! ordered by when we asked, not by clocks of the runtime, which may step (B-078).
 
 use alloc::collections::BTreeMap;
 
-use lighterman_calls::{Answer, EventAction, Lost, Outcome, Refusal, Request, RuntimeEvent};
-use lighterman_ids::RuntimeId;
+use lighterman_calls::{Answer, EventAction, ExitCode, Lost, Outcome, Refusal, Request, RuntimeEvent};
+use lighterman_ids::{ActionId, RuntimeId};
 use lighterman_status::ContainerStatus;
 
-use super::{TaskManager, ask::is_away, expect_answer};
+use super::{
+    TaskManager,
+    ask::{AWAY_PACE, is_away},
+    expect_answer,
+};
 use crate::{
     ContainerError, Context, ErrorName,
-    container::{Cause, Look, Work},
+    container::{Cause, Look, Step, Work},
 };
 
 impl TaskManager {
@@ -23,7 +28,11 @@ impl TaskManager {
             // The create call's own answer says the same; an out-of-memory kill shows when the container ends.
             EventAction::Create | EventAction::Oom => {}
             EventAction::Start | EventAction::Restart => self.look(cx, c, Cause::Started),
-            EventAction::Die { exit_code } => self.look(cx, c, Cause::Died { exit_code: *exit_code }),
+            EventAction::Die { exit_code } => {
+                if !known.is_terminal() {
+                    self.look(cx, c, Cause::Died { exit_code: *exit_code });
+                }
+            }
             // A stop call has finished: the end itself came as a `die` before.
             EventAction::Stop => {
                 if !known.is_terminal() && !self.is_stopping(c) {
@@ -65,18 +74,21 @@ impl TaskManager {
 
     /// Begins a look, or notes that the one in flight has to be followed by another.
     fn look(&mut self, cx: &mut Context<'_>, c: usize, cause: Cause) {
-        if self.containers[c].removed || self.work_looks(c) {
+        if self.containers[c].removed || self.is_looked_at_anyway(c) {
             return;
         }
+        let behind = self.containers[c].work.inspects();
         match &mut self.containers[c].look {
-            Look::Asking { again, .. } => *again = Some(cause),
+            Look::Asking { again, .. } => *again = Some(again.map_or(cause, |first| first.then(cause))),
+            Look::Behind { cause: first } => *first = first.then(cause),
             Look::Pausing { until, cause: first, away, .. } => {
-                *first = cause;
+                *first = first.then(cause);
                 // Something arrived from the runtime: it is back.
                 if *away {
                     *until = cx.now.mono;
                 }
             }
+            Look::None if behind => self.containers[c].look = Look::Behind { cause },
             Look::None => self.ask_look(cx, c, cause, 1),
         }
     }
@@ -87,10 +99,12 @@ impl TaskManager {
         self.containers[c].look = Look::Asking { id, again: None, cause, attempt };
     }
 
-    /// Whether the transition in progress will look by itself, so that an event costs no call of its own.
-    fn work_looks(&self, c: usize) -> bool {
-        match self.containers[c].work {
-            Work::Restore { .. } | Work::Remove { .. } => true,
+    /// Whether a look would show nothing new: the first one after a restart is still to begin, or the
+    /// container is being removed.
+    fn is_looked_at_anyway(&self, c: usize) -> bool {
+        match &self.containers[c].work {
+            Work::Remove { .. } => true,
+            Work::Restore { job } => matches!(job.step, Step::Pausing { .. }),
             Work::Idle | Work::Pull { .. } | Work::Create { .. } | Work::Start { .. } | Work::Stop { .. } => false,
         }
     }
@@ -99,41 +113,77 @@ impl TaskManager {
         self.containers[c].work.applied() == ContainerStatus::Stopped
     }
 
+    /// The transition in progress inspects from here on, which covers every look so far. A look that is out
+    /// and began after `covers` told something becomes the transition's own: its id is returned.
+    pub(super) fn take_over_look(&mut self, c: usize, covers: fn(Cause) -> bool) -> Option<ActionId> {
+        let look = core::mem::replace(&mut self.containers[c].look, Look::None);
+        if let Some(cause @ Cause::Died { .. }) = look.cause() {
+            // Should that inspect fail, this much is known.
+            self.containers[c].look = Look::Behind { cause };
+        }
+        match look {
+            Look::Asking { id, again: None, cause, .. } if covers(cause) => Some(id),
+            Look::None | Look::Behind { .. } | Look::Asking { .. } | Look::Pausing { .. } => None,
+        }
+    }
+
+    /// Begins the look that waited behind an inspect of the transition.
+    pub(super) fn look_behind(&mut self, cx: &mut Context<'_>, c: usize) {
+        if let Look::Behind { cause } = self.containers[c].look
+            && !self.containers[c].work.inspects()
+        {
+            self.ask_look(cx, c, cause, 1);
+        }
+    }
+
+    /// The exit code that a `die` event told and no inspect has confirmed.
+    pub(super) fn told_exit_code(&self, c: usize) -> Option<ExitCode> {
+        match self.containers[c].look.cause()? {
+            Cause::Died { exit_code } => exit_code,
+            Cause::Started | Cause::Differs => None,
+        }
+    }
+
     pub(super) fn resume_look(&mut self, cx: &mut Context<'_>, c: usize) {
         if let Look::Pausing { until, cause, attempt, .. } = self.containers[c].look
             && until <= cx.now.mono
         {
-            self.ask_look(cx, c, cause, attempt);
+            if self.containers[c].work.inspects() {
+                self.containers[c].look = Look::Behind { cause };
+            } else {
+                self.ask_look(cx, c, cause, attempt);
+            }
         }
     }
 
     pub(super) fn on_look_answer(&mut self, cx: &mut Context<'_>, c: usize, answer: Answer) {
         let look = core::mem::replace(&mut self.containers[c].look, Look::None);
-        let Look::Asking { again, cause, attempt, .. } = look else { return };
+        let Some(all) = look.cause() else { return };
+        let Look::Asking { again, attempt, .. } = look else { return };
         match expect_answer!(answer, Inspect) {
             Outcome::Done(facts) => {
                 self.observe(cx, c, &facts);
                 if let Some(cause) = again
                     && !self.containers[c].known.is_terminal()
                 {
-                    self.ask_look(cx, c, cause, 1);
+                    self.look(cx, c, cause);
                 }
             }
             Outcome::Gone => self.vanished(cx, c),
-            Outcome::Unknown(lost) if is_away(&lost) => self.pause_look(cx, c, again.unwrap_or(cause), attempt, true),
+            Outcome::Unknown(lost) if is_away(&lost) => self.pause_look(cx, c, all, attempt, true),
             Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
                 if attempt < cx.settings.look_tries {
-                    self.pause_look(cx, c, again.unwrap_or(cause), attempt + 1, false);
+                    self.pause_look(cx, c, all, attempt + 1, false);
                 } else {
-                    self.look_failed(cx, c, again.unwrap_or(cause), &text);
+                    self.look_failed(cx, c, all, &text);
                 }
             }
         }
     }
 
     fn pause_look(&mut self, cx: &Context<'_>, c: usize, cause: Cause, attempt: u32, away: bool) {
-        let wait = if away { &cx.settings.away_retry } else { &cx.settings.call_retry };
-        let until = cx.now.mono.after(wait.delay(attempt, self.spec.seed));
+        let (wait, nth) = if away { (&cx.settings.away_retry, AWAY_PACE) } else { (&cx.settings.call_retry, attempt) };
+        let until = cx.now.mono.after(wait.delay(nth, self.spec.seed));
         self.containers[c].look = Look::Pausing { until, cause, attempt, away };
     }
 
@@ -143,7 +193,7 @@ impl TaskManager {
         match cause {
             Cause::Died { exit_code } => {
                 let container = &mut self.containers[c];
-                container.exit_code = exit_code;
+                container.exit_code = exit_code.or(container.exit_code);
                 self.record_error(c, ContainerError::new(ErrorName::CannotInspectContainer, text));
                 self.end_start(c);
                 self.containers[c].work = Work::Idle;

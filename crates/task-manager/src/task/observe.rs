@@ -13,11 +13,11 @@ use crate::{
 const KILLED: i32 = 137;
 
 impl TaskManager {
-    /// Takes in what a look showed. Facts about an older run, or another container, are dropped.
+    /// Takes in what a look showed. Facts about another container are dropped.
     pub(super) fn observe(&mut self, cx: &mut Context<'_>, c: usize, facts: &ContainerFacts) {
         let container = &self.containers[c];
         let other = container.runtime_id.as_ref().is_some_and(|id| *id != facts.id);
-        if other || facts.started_at < container.run {
+        if other {
             return;
         }
         self.note_run(c, facts);
@@ -91,9 +91,14 @@ impl TaskManager {
 
     /// A transition failed: known stays, the container is to stop, and with it the task if it is essential.
     pub(super) fn fail(&mut self, now: lighterman_ids::Moment, c: usize, error: ContainerError) {
+        self.containers[c].work = Work::Idle;
+        self.blame(now, c, error);
+    }
+
+    /// The same, without touching the work in progress.
+    pub(super) fn blame(&mut self, now: lighterman_ids::Moment, c: usize, error: ContainerError) {
         self.record_error(c, error);
         let container = &mut self.containers[c];
-        container.work = Work::Idle;
         container.desired = ContainerStatus::Stopped;
         if container.essential
             && let Some(error) = container.error.clone()
@@ -139,13 +144,17 @@ impl TaskManager {
 
     fn note_run(&mut self, c: usize, facts: &ContainerFacts) {
         let container = &mut self.containers[c];
-        let before = (container.run, container.started_at, container.ports.len());
-        container.run = facts.started_at.or(container.run);
-        container.started_at = container.started_at.or(facts.started_at);
-        if container.ports.is_empty() {
+        let run = facts.started_at.or(container.run);
+        let new_run = run != container.run;
+        container.run = run;
+        container.started_at = container.started_at.or(run);
+        // Ports are set once per run (3.5.2).
+        let new_ports = (new_run || container.ports.is_empty()) && !facts.ports.is_empty();
+        if new_ports && container.ports != facts.ports {
             container.ports.clone_from(&facts.ports);
+            self.changed = true;
         }
-        if before != (container.run, container.started_at, container.ports.len()) {
+        if new_run {
             self.mark(c);
         }
     }

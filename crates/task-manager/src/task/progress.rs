@@ -11,7 +11,7 @@ use lighterman_status::{
 use super::TaskManager;
 use crate::{
     Context,
-    container::{Look, Work},
+    container::{CreateStage, LateCreate, Look, Work},
 };
 
 impl TaskManager {
@@ -58,12 +58,9 @@ impl TaskManager {
         match self.containers[c].work {
             // What stood in the runtime at the restart is looked at before anything is decided.
             Work::Restore { .. } => return false,
-            Work::Idle
-            | Work::Pull { .. }
-            | Work::Create { .. }
-            | Work::Start { .. }
-            | Work::Stop { .. }
-            | Work::Remove { .. } => {}
+            // A stop is under way to make sure: it ends in the same status.
+            Work::Stop { .. } => return false,
+            Work::Idle | Work::Pull { .. } | Work::Create { .. } | Work::Start { .. } | Work::Remove { .. } => {}
         }
         if cx.store_failing.is_some() && is_creating(step) {
             return false;
@@ -88,7 +85,9 @@ impl TaskManager {
         let container = &mut self.containers[c];
         let asked = container.work.asked();
         match core::mem::replace(&mut container.work, Work::Idle) {
-            Work::Create { stage: crate::container::CreateStage::Creating, .. } => container.late_create = asked,
+            Work::Create { stage: CreateStage::Creating { doubt }, .. } => {
+                container.late_create = asked.map(|id| LateCreate { id, doubt });
+            }
             Work::Idle
             | Work::Pull { .. }
             | Work::Create { .. }

@@ -30,6 +30,9 @@ impl TaskManager {
     }
 
     fn ask_pull(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
+        if cx.closing {
+            return;
+        }
         let limits = cx.settings.limits;
         let image = self.definition_of(c).image.clone();
         let inner = PullLimits { first_progress: limits.pull_first_progress, inactivity: limits.pull_inactivity };
@@ -41,9 +44,7 @@ impl TaskManager {
         match stage {
             PullStage::Present => self.on_present(cx, c, n, expect_answer!(answer, InspectImage)),
             PullStage::Pulling => self.on_pulled(cx, c, n, expect_answer!(answer, Pull)),
-            PullStage::Arrived { failed, retry } => {
-                self.on_arrived(cx, c, n, failed, retry, expect_answer!(answer, InspectImage));
-            }
+            PullStage::Arrived { .. } => self.on_arrived(cx, c, n, stage, expect_answer!(answer, InspectImage)),
         }
     }
 
@@ -79,7 +80,7 @@ impl TaskManager {
             }
         };
         // Whatever the pull said, the image may be there: another client may have brought it (B-012).
-        self.ask_image(cx, c, PullStage::Arrived { failed, retry }, n);
+        self.ask_image(cx, c, PullStage::Arrived { failed, retry, looks: 1 }, n);
     }
 
     fn on_arrived(
@@ -87,14 +88,21 @@ impl TaskManager {
         cx: &mut Context<'_>,
         c: usize,
         n: u32,
-        failed: Option<ContainerError>,
-        retry: bool,
+        stage: PullStage,
         outcome: Outcome<Box<ImageFacts>>,
     ) {
+        let PullStage::Arrived { failed, retry, looks } = stage else { return };
         match (outcome, failed) {
             (Outcome::Done(facts), _) => self.image_is_there(cx, c, facts),
             (Outcome::Unknown(lost), failed) if is_away(&lost) => {
-                self.wait_for_runtime(cx, c, PullStage::Arrived { failed, retry }, n, &lost);
+                self.wait_for_runtime(cx, c, PullStage::Arrived { failed, retry, looks }, n, &lost);
+            }
+            // An answer that was lost says nothing of the image.
+            (Outcome::Unknown(Lost { text, .. }), failed) if looks < cx.settings.look_tries => {
+                let mut job = self.pause(cx, c, &cx.settings.call_retry, looks, text);
+                job.attempt = n;
+                let stage = PullStage::Arrived { failed, retry, looks: looks + 1 };
+                self.containers[c].work = Work::Pull { stage, job };
             }
             (_, Some(failed)) if retry && n < cx.settings.pull_tries => {
                 let job = self.pause(cx, c, &cx.settings.pull_retry, n, failed.text);

@@ -12,24 +12,31 @@ use crate::{
 impl TaskManager {
     /// Begins to remove what may be removed. A container is removed first and forgotten then (B-018).
     pub(super) fn clean_up(&mut self, cx: &mut Context<'_>) {
+        if self.known.is_terminal() {
+            // Fixed once: on another boot than the end of the task, a wall clock that stands before it would
+            // otherwise move the clean-up away for ever.
+            let wait = cx.settings.cleanup_wait;
+            self.cleanup_at.get_or_insert_with(|| cx.now.deadline(self.known_at, wait));
+        }
         if self.cleanup_due(cx).is_none_or(|due| due > cx.now.mono) {
             return;
         }
         for c in 0..self.containers.len() {
-            if self.can_remove(c) && cx.store_failing.is_none() {
+            if self.can_remove(c) {
                 self.touch(c, cx.now);
                 self.drop_look(c);
-                self.ask_remove(cx, c, 1);
+                self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1);
             }
         }
     }
 
-    /// When clean-up of a stopped task begins; `None` while it has not stopped or nothing is left to begin.
+    /// When clean-up of a stopped task begins; `None` while it has not stopped, nothing is left to begin, or
+    /// the store fails.
     pub(super) fn cleanup_due(&self, cx: &Context<'_>) -> Option<Mono> {
         let begins = self.known.is_terminal() && (0..self.containers.len()).any(|c| self.can_remove(c));
         let waits_for_store = cx.store_failing.is_some();
-        let wait = if self.cleanup_now { core::time::Duration::ZERO } else { cx.settings.cleanup_wait };
-        (begins && !waits_for_store).then(|| cx.now.deadline(self.known_at, wait))
+        let at = || cx.now.deadline(self.known_at, cx.settings.cleanup_wait);
+        (begins && !waits_for_store).then(|| self.cleanup_at.unwrap_or_else(at))
     }
 
     /// Not while a create call is out that nobody waits for: what it brings would outlive the removal.
@@ -38,17 +45,20 @@ impl TaskManager {
         !container.removed && container.late_create.is_none() && matches!(container.work, Work::Idle)
     }
 
-    pub(super) fn ask_remove(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
+    pub(super) fn ask_remove(&mut self, cx: &mut Context<'_>, c: usize, stage: RemoveStage, attempt: u32) {
+        if cx.closing {
+            return;
+        }
         let Some(target) = self.containers[c].target() else { return self.is_gone(cx.now, c) };
         let job = self.ask_job(cx, Request::Remove(target), cx.settings.limits.remove, attempt);
-        self.containers[c].work = Work::Remove { stage: RemoveStage::Removing, job };
+        self.containers[c].work = Work::Remove { stage, job };
     }
 
     pub(super) fn on_remove_answer(
         &mut self,
         cx: &mut Context<'_>,
         c: usize,
-        stage: &RemoveStage,
+        stage: RemoveStage,
         n: u32,
         answer: Answer,
     ) {
@@ -56,49 +66,62 @@ impl TaskManager {
             RemoveStage::Killing => {
                 // Whatever the kill answered, the next try of the removal is the judge.
                 let Answer::Kill(_) = answer else { panic!("an answer of kind {:?} to a kill", answer.kind()) };
-                self.ask_remove(cx, c, n + 1);
+                self.ask_remove(cx, c, RemoveStage::Removing { killed: true }, n);
             }
-            RemoveStage::Removing | RemoveStage::Watching => self.on_removed(cx, c, n, expect_answer!(answer, Remove)),
+            RemoveStage::Removing { .. } | RemoveStage::Watching { .. } => {
+                self.on_removed(cx, c, stage, n, expect_answer!(answer, Remove));
+            }
         }
     }
 
-    fn on_removed(&mut self, cx: &mut Context<'_>, c: usize, n: u32, outcome: Outcome<()>) {
+    fn on_removed(&mut self, cx: &mut Context<'_>, c: usize, stage: RemoveStage, n: u32, outcome: Outcome<()>) {
         match outcome {
             Outcome::Done(()) => self.is_gone(cx.now, c),
-            Outcome::Gone => self.is_not_there(cx, c, n),
-            // It runs, though it was taken for stopped: killed once, then tried again.
-            Outcome::Refused(Refusal { class: RefusalClass::Conflict, .. }) if n == 1 => {
-                let target = self.containers[c].target().expect("what is being removed has a name");
-                let request = Request::Kill { container: target, signal: Signal::Kill };
-                let job = self.ask_job(cx, request, cx.settings.limits.kill, n);
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Killing, job };
+            Outcome::Gone => self.is_not_there(cx, c, &stage, n),
+            // It runs, though it was taken for stopped.
+            Outcome::Refused(Refusal { class: RefusalClass::Conflict, .. })
+                if stage != (RemoveStage::Removing { killed: true }) =>
+            {
+                self.ask_kill_to_remove(cx, c, n);
             }
             Outcome::Unknown(lost) if is_away(&lost) => {
                 let job = self.pause_away(cx, c, n, &lost);
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Removing, job };
+                self.containers[c].work = Work::Remove { stage, job };
             }
             Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
                 tracing::warn!(task.id = %self.spec.id, container.name = %self.containers[c].name, attempt = n, error = text, "removal failed");
                 let job = self.pause(cx, c, &cx.settings.cleanup_retry, n, text);
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Removing, job };
+                self.containers[c].work = Work::Remove { stage, job };
             }
         }
     }
 
+    fn ask_kill_to_remove(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
+        let target = self.containers[c].target().expect("what is being removed has a name");
+        let request = Request::Kill { container: target, signal: Signal::Kill };
+        let job = self.ask_job(cx, request, cx.settings.limits.kill, attempt);
+        self.containers[c].work = Work::Remove { stage: RemoveStage::Killing, job };
+    }
+
     /// Not there. If a create call was cut off it may still come: its name is watched until it cannot.
-    fn is_not_there(&mut self, cx: &Context<'_>, c: usize, n: u32) {
-        let may_come = self.containers[c].create_sent.map(|sent| self.create_over(cx, sent));
-        if may_come.is_some_and(|over| cx.now.mono < over) {
-            let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
-            self.containers[c].work = Work::Remove { stage: RemoveStage::Watching, job };
-        } else {
-            self.is_gone(cx.now, c);
+    fn is_not_there(&mut self, cx: &Context<'_>, c: usize, stage: &RemoveStage, n: u32) {
+        let over = match stage {
+            RemoveStage::Watching { over } => Some(*over),
+            RemoveStage::Removing { .. } | RemoveStage::Killing => self.create_over(cx, c),
+        };
+        match over {
+            Some(over) if cx.now.mono < over => {
+                let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
+                self.containers[c].work = Work::Remove { stage: RemoveStage::Watching { over }, job };
+            }
+            Some(_) | None => self.is_gone(cx.now, c),
         }
     }
 
-    /// When a create that was sent at `sent` is certainly not carried out any more.
-    fn create_over(&self, cx: &Context<'_>, sent: Moment) -> Mono {
-        cx.now.deadline(sent, cx.settings.limits.create)
+    /// When a create that was cut off is certainly not carried out any more; `None` without one.
+    fn create_over(&self, cx: &Context<'_>, c: usize) -> Option<Mono> {
+        let sent = self.containers[c].create_sent?;
+        Some(cx.now.deadline(sent, cx.settings.limits.create))
     }
 
     fn is_gone(&mut self, now: Moment, c: usize) {

@@ -66,6 +66,7 @@ impl TaskManager {
 
     pub(super) fn ask_restore(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
         let target = self.containers[c].target().expect("only what has a name is looked at");
+        self.take_over_look(c, |_| false);
         let job = self.ask_job(cx, Request::Inspect(target), cx.settings.limits.inspect, attempt);
         self.containers[c].work = Work::Restore { job };
     }
@@ -82,8 +83,7 @@ impl TaskManager {
             }
             Outcome::Done(facts) => {
                 if by_name {
-                    self.containers[c].runtime_id = Some(facts.id.clone());
-                    self.containers[c].create_sent = None;
+                    self.adopt_id(c, facts.id.clone());
                     if self.containers[c].is_before(ContainerStatus::Created) {
                         self.set_known(cx.now, c, ContainerStatus::Created);
                     }
@@ -124,6 +124,8 @@ impl Container {
         self.run = saved.run;
         self.restopped = saved.restopped;
         self.removed = saved.removed;
+        // A stop was wanted before the restart: what it did to the container is no news now.
+        self.stopping = self.desired.is_terminal();
         let may_stand = self.target().is_some() && !self.known.is_terminal();
         if may_stand {
             let step = Step::Pausing { until: now.mono, after: "the restart".into(), away: false };

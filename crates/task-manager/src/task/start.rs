@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use lighterman_calls::{Answer, ContainerFacts, Lost, Outcome, Phase, Refusal, Request};
+use lighterman_calls::{Answer, ContainerFacts, Lost, Outcome, Phase, Refusal, Request, RequestKind};
 use lighterman_ids::ActionId;
 use lighterman_status::ContainerStatus;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     ContainerError, Context, ErrorName,
-    container::{Cause, Look, StartStage, Work},
+    container::{Cause, Job, StartStage, Work},
 };
 
 impl TaskManager {
@@ -23,7 +23,12 @@ impl TaskManager {
 
     pub(super) fn resume_start(&mut self, cx: &mut Context<'_>, c: usize, stage: StartStage, attempt: u32) {
         match stage {
-            StartStage::Starting if self.containers[c].desired.is_terminal() => {}
+            // It is not wanted any more. Where every try so far certainly had no effect there is nothing to stop.
+            StartStage::Starting if self.containers[c].desired.is_terminal() => {
+                if attempt > 1 {
+                    self.begin_stop(cx, c);
+                }
+            }
             StartStage::Starting => self.ask_start(cx, c, attempt),
             StartStage::Looking { .. } => self.ask_whether_it_runs(cx, c, stage, attempt),
         }
@@ -39,6 +44,7 @@ impl TaskManager {
     }
 
     fn ask_whether_it_runs(&mut self, cx: &mut Context<'_>, c: usize, stage: StartStage, attempt: u32) {
+        self.take_over_look(c, |_| false);
         let target = self.containers[c].target().expect("a container that was started has a name");
         let job = self.ask_job(cx, Request::Inspect(target), cx.settings.limits.inspect, attempt);
         self.containers[c].work = Work::Start { stage, job };
@@ -90,12 +96,12 @@ impl TaskManager {
         timed_out: bool,
     ) {
         let stage = StartStage::Looking { lost, timed_out, looks: 1 };
-        match core::mem::replace(&mut self.containers[c].look, Look::None) {
-            Look::Asking { id, again: None, cause: Cause::Started | Cause::Died { .. }, .. } => {
-                let job = crate::container::Job::asking(id, lighterman_calls::RequestKind::Inspect, n);
+        match self.take_over_look(c, tells_of_a_start) {
+            Some(id) => {
+                let job = Job::asking(id, RequestKind::Inspect, n);
                 self.containers[c].work = Work::Start { stage, job };
             }
-            Look::None | Look::Asking { .. } | Look::Pausing { .. } => self.ask_whether_it_runs(cx, c, stage, n),
+            None => self.ask_whether_it_runs(cx, c, stage, n),
         }
     }
 
@@ -170,9 +176,17 @@ impl TaskManager {
             Outcome::Done(()) | Outcome::Gone | Outcome::Unknown(_) => {}
             Outcome::Refused(Refusal { text, .. }) => {
                 if self.containers[c].known == ContainerStatus::Running {
-                    self.fail(cx.now, c, ContainerError::new(ErrorName::CannotStartContainer, text));
+                    self.blame(cx.now, c, ContainerError::new(ErrorName::CannotStartContainer, text));
                 }
             }
         }
+    }
+}
+
+/// Whether what made us look happened after the start.
+const fn tells_of_a_start(cause: Cause) -> bool {
+    match cause {
+        Cause::Started | Cause::Died { .. } => true,
+        Cause::Differs => false,
     }
 }

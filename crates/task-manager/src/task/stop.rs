@@ -2,13 +2,15 @@
 
 use alloc::boxed::Box;
 
-use lighterman_calls::{Answer, ContainerFacts, ContainerTarget, Lost, Outcome, Phase, Refusal, Request, Signal};
+use lighterman_calls::{
+    Answer, ContainerFacts, ContainerTarget, Lost, Outcome, Phase, Refusal, Request, RequestKind, Signal,
+};
 use lighterman_status::ContainerStatus;
 
 use super::{TaskManager, ask::is_away, expect_answer};
 use crate::{
     Action, ContainerError, Context, ErrorName,
-    container::{Cause, Look, StopStage, Work},
+    container::{Cause, Job, StopStage, Work},
 };
 
 impl TaskManager {
@@ -22,7 +24,7 @@ impl TaskManager {
         match stage {
             StopStage::Stopping => self.ask_stop(cx, c, attempt),
             StopStage::Pinging { failed } => self.ask_ping(cx, c, failed),
-            StopStage::Verifying { failed, killed } => self.ask_whether_stopped(cx, c, failed, killed),
+            StopStage::Verifying { .. } => self.ask_whether_stopped(cx, c, stage, attempt),
             StopStage::Killing { failed } => self.ask_kill(cx, c, failed),
         }
     }
@@ -44,13 +46,14 @@ impl TaskManager {
         self.containers[c].work = Work::Stop { stage: StopStage::Pinging { failed }, job };
     }
 
-    fn ask_whether_stopped(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError, killed: bool) {
+    fn ask_whether_stopped(&mut self, cx: &mut Context<'_>, c: usize, stage: StopStage, attempt: u32) {
+        self.take_over_look(c, |_| false);
         let target = self.stop_target(c);
-        let job = self.ask_job(cx, Request::Inspect(target), cx.settings.limits.inspect, 1);
-        self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed, killed }, job };
+        let job = self.ask_job(cx, Request::Inspect(target), cx.settings.limits.inspect, attempt);
+        self.containers[c].work = Work::Stop { stage, job };
     }
 
-    fn ask_kill(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError) {
+    fn ask_kill(&mut self, cx: &mut Context<'_>, c: usize, failed: Option<ContainerError>) {
         let request = Request::Kill { container: self.stop_target(c), signal: Signal::Kill };
         let job = self.ask_job(cx, request, cx.settings.limits.kill, 1);
         self.containers[c].work = Work::Stop { stage: StopStage::Killing { failed }, job };
@@ -65,13 +68,9 @@ impl TaskManager {
             StopStage::Stopping => self.on_stopped(cx, c, n, expect_answer!(answer, Stop)),
             StopStage::Pinging { failed } => self.on_pinged(cx, c, failed, &expect_answer!(answer, Ping)),
             StopStage::Verifying { failed, killed } => {
-                self.on_stop_verified(cx, c, failed, killed, expect_answer!(answer, Inspect));
+                self.on_stop_verified(cx, c, n, failed, killed, expect_answer!(answer, Inspect));
             }
-            StopStage::Killing { failed } => {
-                // Whatever the kill answered, the next look is the judge.
-                let Answer::Kill(_) = answer else { panic!("an answer of kind {:?} to a kill", answer.kind()) };
-                self.ask_whether_stopped(cx, c, failed, true);
-            }
+            StopStage::Killing { failed } => self.on_killed(cx, c, failed, &expect_answer!(answer, Kill)),
         }
     }
 
@@ -95,13 +94,13 @@ impl TaskManager {
 
     /// The stop is a fact; the look brings the exit code. One that is out and began after the end does.
     fn look_after_stop(&mut self, cx: &mut Context<'_>, c: usize) {
-        let failed = ContainerError::new(ErrorName::CannotStopContainer, "Docker said it was stopped, but it runs");
-        match core::mem::replace(&mut self.containers[c].look, Look::None) {
-            Look::Asking { id, again: None, cause: Cause::Died { .. }, .. } => {
-                let job = crate::container::Job::asking(id, lighterman_calls::RequestKind::Inspect, 1);
-                self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed, killed: false }, job };
+        let stage = StopStage::Verifying { failed: None, killed: false };
+        match self.take_over_look(c, tells_of_an_end) {
+            Some(id) => {
+                let job = Job::asking(id, RequestKind::Inspect, 1);
+                self.containers[c].work = Work::Stop { stage, job };
             }
-            Look::None | Look::Asking { .. } | Look::Pausing { .. } => self.ask_whether_stopped(cx, c, failed, false),
+            None => self.ask_whether_stopped(cx, c, stage, 1),
         }
     }
 
@@ -118,7 +117,9 @@ impl TaskManager {
     /// anew (E60).
     fn on_pinged(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError, outcome: &Outcome<()>) {
         match outcome {
-            Outcome::Done(()) => self.ask_whether_stopped(cx, c, failed, false),
+            Outcome::Done(()) => {
+                self.ask_whether_stopped(cx, c, StopStage::Verifying { failed: Some(failed), killed: false }, 1);
+            }
             Outcome::Unknown(lost) => {
                 let job = self.pause_away(cx, c, 1, lost);
                 self.containers[c].work = Work::Stop { stage: StopStage::Stopping, job };
@@ -134,29 +135,57 @@ impl TaskManager {
         &mut self,
         cx: &mut Context<'_>,
         c: usize,
-        failed: ContainerError,
+        n: u32,
+        failed: Option<ContainerError>,
         killed: bool,
         outcome: Outcome<Box<ContainerFacts>>,
     ) {
         match outcome {
             Outcome::Done(facts) if facts.phase == Phase::Running && !killed => self.ask_kill(cx, c, failed),
             Outcome::Done(facts) if facts.phase == Phase::Running => {
-                // Killed and still shown as running: assumed stopped, so that nothing can wedge (E59).
-                self.record_error(c, failed);
-                self.set_known(cx.now, c, ContainerStatus::Stopped);
+                let runs =
+                    || ContainerError::new(ErrorName::CannotStopContainer, "it was stopped and killed, and runs");
+                self.assume_stopped(cx, c, failed.unwrap_or_else(runs));
             }
             Outcome::Done(facts) => self.finish(cx, c, &facts),
             Outcome::Gone => self.vanished(cx, c),
             Outcome::Unknown(lost) if is_away(&lost) => {
-                let job = self.pause_away(cx, c, 1, &lost);
+                let job = self.pause_away(cx, c, n, &lost);
                 self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed, killed }, job };
             }
-            Outcome::Unknown(Lost { .. }) | Outcome::Refused(_) if !killed => self.ask_kill(cx, c, failed),
-            Outcome::Unknown(_) | Outcome::Refused(_) => {
-                self.record_error(c, failed);
-                self.set_known(cx.now, c, ContainerStatus::Stopped);
+            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => match failed {
+                Some(failed) if killed => self.assume_stopped(cx, c, failed),
+                Some(failed) => self.ask_kill(cx, c, Some(failed)),
+                None if n < cx.settings.look_tries => {
+                    let job = self.pause(cx, c, &cx.settings.call_retry, n, text);
+                    self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed: None, killed }, job };
+                }
+                // That it was stopped is a fact; only what an inspect would add is missing.
+                None => self.assume_stopped(cx, c, ContainerError::new(ErrorName::CannotInspectContainer, text)),
+            },
+        }
+    }
+
+    /// A kill that certainly did not arrive is sent again; else the next look is the judge.
+    fn on_killed(&mut self, cx: &mut Context<'_>, c: usize, failed: Option<ContainerError>, outcome: &Outcome<()>) {
+        match outcome {
+            Outcome::Unknown(lost) if is_away(lost) => {
+                let job = self.pause_away(cx, c, 1, lost);
+                self.containers[c].work = Work::Stop { stage: StopStage::Killing { failed }, job };
+            }
+            Outcome::Done(()) | Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => {
+                self.ask_whether_stopped(cx, c, StopStage::Verifying { failed, killed: true }, 1);
             }
         }
+    }
+
+    /// All that can be done was done: taken for stopped, so that nothing can wedge (engine.md 3.6.2, E59).
+    fn assume_stopped(&mut self, cx: &Context<'_>, c: usize, error: ContainerError) {
+        let told = self.told_exit_code(c);
+        let container = &mut self.containers[c];
+        container.exit_code = told.or(container.exit_code);
+        self.record_error(c, error);
+        self.set_known(cx.now, c, ContainerStatus::Stopped);
     }
 
     /// Asked again, with force: what still runs is killed beside the stop call that is out, once.
@@ -182,5 +211,13 @@ impl TaskManager {
                 self.emit(Action::Call { id, call: super::boxed(request, cx.settings.limits.kill) });
             }
         }
+    }
+}
+
+/// Whether what made us look happened after the end.
+const fn tells_of_an_end(cause: Cause) -> bool {
+    match cause {
+        Cause::Died { .. } => true,
+        Cause::Started | Cause::Differs => false,
     }
 }

@@ -86,7 +86,7 @@ fn wait_of_work(work: &Work) -> Option<(WaitReason, Option<Mono>)> {
     let job = work.job()?;
     match (&job.step, work) {
         (Step::Asking { kind, .. }, _) => Some((WaitReason::Call { kind: *kind, attempt: job.attempt }, None)),
-        (Step::Pausing { until, .. }, Work::Remove { stage: RemoveStage::Watching, .. }) => {
+        (Step::Pausing { until, .. }, Work::Remove { stage: RemoveStage::Watching { .. }, .. }) => {
             Some((WaitReason::LateCreate, Some(*until)))
         }
         (Step::Pausing { after, away: true, .. }, _) => Some((WaitReason::RuntimeAway { text: after.clone() }, None)),
