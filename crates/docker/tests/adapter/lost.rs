@@ -138,7 +138,8 @@ async fn the_limit_is_around_the_whole_call() {
     for (what, play) in plays {
         let (lost, took) = timed(inspected(play, limit)).await;
         assert_eq!(lost.cause, LostCause::TimedOut(limit), "{what}");
-        assert!(took >= limit, "{what}: gave up after {took:?}");
+        // Twenty times the limit: room for a busy machine, none for another limit.
+        assert!((limit..limit * 20).contains(&took), "{what}: gave up after {took:?}");
     }
 }
 
