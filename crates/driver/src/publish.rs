@@ -159,7 +159,13 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     pub(crate) fn new() -> Self {
-        let host = HostView { runtime: RuntimeLink::Connecting { trouble: None }, store_failing: None, gave_up: false };
+        let host = HostView {
+            runtime: RuntimeLink::Connecting { trouble: None },
+            store_failing: None,
+            checked: false,
+            unfinished: 0,
+            gave_up: false,
+        };
         Self {
             tasks: watch::Sender::default(),
             host: watch::Sender::new(Arc::new(host)),
