@@ -19,7 +19,7 @@ use crate::{
 /// A Docker engine at an address; clones share what was negotiated.
 ///
 /// Each call opens a connection of its own (less than 0.2 ms on a socket) and closes it. Nothing is
-/// kept open but the streams of [`watch`](ContainerRuntime::watch) and [`logs`](LogSource::logs).
+/// kept open but the streams of `watch` and `logs`.
 #[derive(Clone, Debug)]
 pub struct Docker(Arc<Shared>);
 
