@@ -1,3 +1,141 @@
-//! Entry point.
+//! The command `lighterman`: arguments in, exit code out. Everything else is in `lighterman-app`.
 
-fn main() {}
+mod cli;
+mod signals;
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process,
+    sync::Arc,
+};
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use lighterman_app::{RunOptions, Stage, Surroundings, state, validate};
+use lighterman_config::{DockerAddress, Effective, Environment, ExitCode, StateRoot};
+use lighterman_docker::{Docker, DockerHost};
+use lighterman_driver::{HostClock, OsEntropy};
+use lighterman_telemetry::{Filter, Format};
+use lighterman_ui::{Look, Mode, Size, Zone};
+use tokio::sync::mpsc;
+
+use cli::{Cli, Command, LogLevel, Run, State, Validate};
+
+fn main() -> process::ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse_arguments(&error),
+    };
+    let code = start(cli).unwrap_or_else(|error| {
+        // The end of the line: if standard error is closed too, only the exit code is left.
+        let _ = writeln!(io::stderr(), "lighterman: {error:#}");
+        ExitCode::OwnError
+    });
+    process::ExitCode::from(code.code())
+}
+
+/// `--help` and `--version` are no errors; everything else is ours (125).
+fn refuse_arguments(error: &clap::Error) -> process::ExitCode {
+    let code = if error.use_stderr() { ExitCode::OwnError } else { ExitCode::SUCCESS };
+    let _ = error.print();
+    process::ExitCode::from(code.code())
+}
+
+fn start(cli: Cli) -> anyhow::Result<ExitCode> {
+    let clock = HostClock::new()?;
+    let _guard = start_logs(&cli, clock)?;
+    match cli.command {
+        Command::Run(arguments) => run(arguments, clock),
+        Command::Validate(arguments) => check(&arguments),
+        Command::State(State::Export { directory }) => {
+            state::export_to(&directory, &mut io::stdout().lock())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::State(State::Verify { directory }) => {
+            state::verify(&directory, &mut io::stdout().lock())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn start_logs(cli: &Cli, clock: HostClock) -> anyhow::Result<lighterman_telemetry::Guard> {
+    use lighterman_contracts::Clock as _;
+    let level = match cli.log_level {
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warn",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "debug",
+        LogLevel::Trace => "trace",
+    };
+    let format = if cli.log_json { Format::Json } else { Format::Logfmt };
+    Ok(lighterman_telemetry::init(Filter::parse(level)?, format, move || clock.now().wall, io::stderr())?)
+}
+
+fn run(arguments: Run, clock: HostClock) -> anyhow::Result<ExitCode> {
+    let env = Environment::new(std::env::vars_os());
+    let address = DockerAddress::resolve(arguments.docker_host.as_deref(), &env);
+    let host = DockerHost::parse(&address.text).with_context(|| format!("{} ({})", address.text, address.source))?;
+    let effective = Effective::load(&env).map_err(|errors| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!(texts.join("\n"))
+    })?;
+    let warnings = address.warnings.iter().map(ToString::to_string);
+    let warnings = warnings.chain(effective.warnings.iter().map(ToString::to_string)).collect();
+    let is_root = rustix::process::geteuid().is_root();
+    let options = RunOptions {
+        state: StateRoot::resolve(arguments.state_dir.as_deref(), &env, is_root)?,
+        file: arguments.file,
+        resume: arguments.resume,
+        recover: arguments.recover,
+        settings: effective.settings,
+        docker_host: host.to_string(),
+        version: cli::VERSION.into(),
+        warnings,
+    };
+    let stage = Stage::open(mode(arguments.json, &env), io::stdout(), io::stderr(), clock)?;
+    let entropy = OsEntropy::new()?;
+    // Two workers are enough: the loop is one task, and what acts waits most of its time.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let code = runtime.block_on(async {
+        let (to_run, signals) = mpsc::channel(4);
+        let forward = signals::forward(to_run)?;
+        let docker = Arc::new(Docker::connect(host));
+        let around = Surroundings { runtime: docker, clock, entropy, signals, stage };
+        tokio::select! {
+            code = lighterman_app::run(options, around) => anyhow::Ok(code),
+            never = forward => match never {},
+        }
+    })?;
+    // What a third Ctrl-C leaves running must not keep the command.
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+fn mode(json: bool, env: &Environment) -> Mode {
+    if json {
+        return Mode::Json;
+    }
+    let term = env.text("TERM");
+    Mode::Text(Look::new(lighterman_ui::Surroundings {
+        status: Size::of(io::stderr()),
+        logs_to_terminal: io::stdout().is_terminal(),
+        no_color: env.text("NO_COLOR").is_some_and(|text| !text.is_empty()),
+        term: term.as_deref(),
+        zone: Zone::system(),
+    }))
+}
+
+fn check(arguments: &Validate) -> anyhow::Result<ExitCode> {
+    let (checked, code) = validate(&arguments.files);
+    let mut out = io::stdout().lock();
+    for checked in &checked {
+        if arguments.json {
+            writeln!(out, "{}", checked.to_json())?;
+        } else if checked.errors.is_empty() && checked.warnings.is_empty() {
+            writeln!(out, "{}: accepted", checked.file.display())?;
+        } else {
+            write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings))?;
+        }
+    }
+    Ok(code)
+}

@@ -1,1 +1,46 @@
-//! Wiring of the agent as a library.
+//! The commands of Lighterman as a library: wiring, and what a command does around its task.
+//!
+//! Everything that decides about tasks is in the core (`lighterman-turn` and below); everything that acts is
+//! an adapter. This crate brings them together and decides only what a *command* has to: which state
+//! directory, what to do with earlier ones, what to show, what to exit with. It takes runtime, clock,
+//! randomness and signals as arguments, so that tests run the whole of it with fakes.
+//!
+//! | module | what is there |
+//! | --- | --- |
+//! | `run` | `lighterman run`, from the definition to the exit code |
+//! | `sweep` | what dead runs left behind |
+//! | `instance` | one state directory |
+//! | `host` | an instance with its driver running |
+//! | `stage` | the screen on its own thread |
+//! | `logs` | output of containers |
+//! | `validate`, `state` | the other commands |
+//!
+//! Not for: arguments and process exit (`bin/lighterman`).
+//!
+//! ```
+//! use lighterman_app::validate;
+//! use lighterman_config::ExitCode;
+//!
+//! let (checked, code) = validate(&["/nowhere/task.json".into()]);
+//! assert_eq!(code, ExitCode::Refused);
+//! assert!(checked[0].errors[0].contains("/nowhere/task.json cannot be read"));
+//! ```
+#![forbid(unsafe_code)]
+
+mod definition;
+mod host;
+mod instance;
+mod logs;
+mod run;
+mod settings;
+mod stage;
+pub mod state;
+mod sweep;
+mod validate;
+
+pub use definition::{Definition, DefinitionError};
+pub use instance::{Instance, InstanceError, OnDamage};
+pub use run::{RunOptions, Surroundings, run};
+pub use settings::host_settings;
+pub use stage::Stage;
+pub use validate::{Checked, validate};

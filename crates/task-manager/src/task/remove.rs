@@ -36,7 +36,8 @@ impl TaskManager {
         let begins = self.known.is_terminal() && (0..self.containers.len()).any(|c| self.can_remove(c));
         let waits_for_store = cx.store_failing.is_some();
         let at = || cx.now.deadline(self.known_at, cx.settings.cleanup_wait);
-        (begins && !waits_for_store).then(|| self.cleanup_at.unwrap_or_else(at))
+        let asked_for = self.cleanup_now.then_some(cx.now.mono);
+        (begins && !waits_for_store).then(|| asked_for.or(self.cleanup_at).unwrap_or_else(at))
     }
 
     /// Not while a create call is out that nobody waits for: what it brings would outlive the removal.

@@ -1,0 +1,84 @@
+//! Reading a task definition, and making a task of it.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+};
+
+use lighterman_container_spec::definition_digest;
+use lighterman_contracts::Entropy;
+use lighterman_ids::{DefinitionDigest, TaskId};
+use lighterman_task_manager::TaskSpec;
+use lighterman_taskdef::{Findings, TaskDefinition, read};
+
+/// One byte more than a definition may have: what is longer is refused by the reader, and never taken in.
+const LONGEST_READ: u64 = 1024 * 1024 + 1;
+
+/// A definition that was read, and what there is to say about it.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// As the rest of the program sees it.
+    pub definition: Arc<TaskDefinition>,
+    /// Digest of what the user wrote.
+    pub digest: DefinitionDigest,
+    /// What a person should know; empty most of the time.
+    pub warnings: Findings,
+}
+
+/// Why there is no definition.
+#[derive(Debug, thiserror::Error)]
+pub enum DefinitionError {
+    /// The file cannot be read.
+    #[error("{name} cannot be read: {source}")]
+    Unreadable {
+        /// Its name, or `standard input`.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is refused.
+    #[error("{0}")]
+    Refused(Findings),
+}
+
+impl Definition {
+    /// Reads a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// It cannot be read, or it is refused; all findings are in the error.
+    pub fn load(path: &Path) -> Result<Self, DefinitionError> {
+        let (name, bytes) = load_bytes(path)?;
+        let reading = read(&name, &bytes).map_err(DefinitionError::Refused)?;
+        Ok(Self {
+            definition: Arc::new(reading.definition),
+            digest: definition_digest(&reading.canonical_text),
+            warnings: reading.warnings,
+        })
+    }
+
+    /// A new task of this definition.
+    #[must_use]
+    pub fn new_task(&self, entropy: &impl Entropy) -> TaskSpec {
+        let id = TaskId::from_bits(entropy.bits());
+        let seed = u64::try_from(entropy.bits() & u128::from(u64::MAX)).unwrap_or_default();
+        let arn = id.local_arn(None);
+        TaskSpec { id, arn, definition: self.definition.clone(), digest: self.digest.clone(), seed }
+    }
+}
+
+fn load_bytes(path: &Path) -> Result<(String, Vec<u8>), DefinitionError> {
+    let standard_input = path.as_os_str() == "-";
+    let name = if standard_input { "standard input".to_owned() } else { path.display().to_string() };
+    let mut bytes = Vec::new();
+    let outcome = if standard_input {
+        io::stdin().lock().take(LONGEST_READ).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(LONGEST_READ).read_to_end(&mut bytes))
+    };
+    match outcome {
+        Ok(_) => Ok((name, bytes)),
+        Err(source) => Err(DefinitionError::Unreadable { name, source }),
+    }
+}

@@ -1,0 +1,159 @@
+//! One state directory: who owns it, and what stands in it.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use lighterman_checkpoint::{DirectoryLock, OpenError as StoreError, OpenOptions, Store, move_aside};
+use lighterman_contracts::Entropy;
+use lighterman_engine::SavedState;
+use lighterman_ids::InstanceId;
+use lighterman_records::{Ledger, OpenError as RecordsError};
+
+/// Holds the instance id, for directories that are not named by it.
+const ID_FILE: &str = "instance";
+
+/// A state directory that is ours until this process ends.
+#[derive(Debug)]
+pub struct Instance {
+    /// Label of everything that is created from it.
+    pub id: InstanceId,
+    /// Where it is.
+    pub directory: PathBuf,
+    /// The open store.
+    pub store: Store,
+    /// What the store must hold.
+    pub ledger: Ledger,
+    /// What it held.
+    pub saved: SavedState,
+    /// Where the damaged store was put, if there was one and it was to be recovered from.
+    pub damaged: Option<PathBuf>,
+}
+
+/// What to do with a damaged store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDamage {
+    /// Refuse, and say how to go on.
+    Refuse,
+    /// Move it aside and begin with an empty one; containers are then found by their labels.
+    MoveAside,
+}
+
+/// Why a state directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InstanceError {
+    /// The directory or its store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What stands in the store.
+    #[error("{} cannot be used: {source}", .directory.display())]
+    Records {
+        /// The directory.
+        directory: PathBuf,
+        /// Why.
+        source: RecordsError,
+    },
+    /// The directory could not be made, or its id not be written.
+    #[error("{} cannot be prepared", .path.display())]
+    Prepare {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl InstanceError {
+    /// Whether `--recover` helps.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Store(StoreError::Damaged { .. }) | Self::Records { source: RecordsError::Damaged(_), .. })
+    }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        match self {
+            error if error.is_damage() => {
+                "add --recover: the store is moved aside, and containers are found by their labels".into()
+            }
+            Self::Records { .. } => "use the version that wrote it, or another state directory".into(),
+            Self::Store(error) => error.advice().into(),
+            Self::Prepare { .. } => "name another directory with --state-dir".into(),
+        }
+    }
+}
+
+impl Instance {
+    /// Takes the directory, makes it where it is missing, and opens its store.
+    ///
+    /// # Errors
+    /// Somebody alive owns it, it cannot be written, or its store is damaged and that is refused.
+    pub fn open(directory: &Path, entropy: &impl Entropy, on_damage: OnDamage) -> Result<Self, InstanceError> {
+        make_private(directory)?;
+        let lock = DirectoryLock::try_acquire(directory)?;
+        let id = read_or_choose_id(directory, entropy)?;
+        match Self::open_store(lock, &id) {
+            Err(error) if error.is_damage() && on_damage == OnDamage::MoveAside => {
+                let lock = DirectoryLock::try_acquire(directory)?;
+                let aside = move_aside(&lock)?;
+                let mut instance = Self::open_store(lock, &id)?;
+                instance.damaged = Some(aside);
+                Ok(instance)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn open_store(lock: DirectoryLock, id: &InstanceId) -> Result<Self, InstanceError> {
+        let directory = lock.directory().to_owned();
+        let (store, loaded) = Store::open_locked(lock, OpenOptions::default())?;
+        match Ledger::open(loaded.entries, loaded.witness) {
+            Ok((ledger, saved)) => Ok(Self { id: id.clone(), directory, store, ledger, saved, damaged: None }),
+            Err(source) => {
+                // Closed before anybody else may want it.
+                drop(store.close());
+                Err(InstanceError::Records { directory, source })
+            }
+        }
+    }
+}
+
+fn make_private(directory: &Path) -> Result<(), InstanceError> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+    made.map_err(|source| InstanceError::Prepare { path: directory.into(), source })
+}
+
+/// The id that the directory has: in its file, else its name; else a new one.
+fn read_or_choose_id(directory: &Path, entropy: &impl Entropy) -> Result<InstanceId, InstanceError> {
+    let path = directory.join(ID_FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) => InstanceId::parse(text.trim())
+            .map_err(|error| InstanceError::Prepare { path, source: io::Error::other(error.to_string()) }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let name = directory.file_name().and_then(|name| name.to_str());
+            let id = name.and_then(|name| InstanceId::parse(name).ok());
+            let id = id.unwrap_or_else(|| InstanceId::from_bits(entropy.bits()));
+            write_id(directory, &id)?;
+            Ok(id)
+        }
+        Err(source) => Err(InstanceError::Prepare { path, source }),
+    }
+}
+
+/// Durable before anything is labelled with it.
+fn write_id(directory: &Path, id: &InstanceId) -> Result<(), InstanceError> {
+    let path = directory.join(ID_FILE);
+    let write = || -> io::Result<()> {
+        let aside = directory.join(".instance.new");
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+        writeln!(file, "{id}")?;
+        file.sync_all()?;
+        fs::rename(&aside, &path)?;
+        fs::File::open(directory)?.sync_all()
+    };
+    write().map_err(|source| InstanceError::Prepare { path: path.clone(), source })
+}

@@ -1,0 +1,315 @@
+//! `lighterman run`: one task, from its definition to its end.
+
+mod session;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use lighterman_config::{ExitCode, RunSettings, StateRoot};
+use lighterman_contracts::{Clock, ContainerRuntime, Entropy, LogSource};
+use lighterman_engine::HostSettings;
+use lighterman_ids::{InstanceId, TaskId, Wall};
+use lighterman_task_manager::TaskSpec;
+use lighterman_ui::{End, Failure, Started, StopSignal};
+use tokio::sync::mpsc;
+
+use crate::{
+    definition::{Definition, DefinitionError},
+    host::{Definitions, Prepared},
+    instance::{Instance, InstanceError, OnDamage},
+    settings::host_settings,
+    stage::{Show, Stage},
+    sweep::Sweep,
+};
+use session::{Outcome, Session};
+
+/// What `run` was asked for.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The definition, `-` for standard input; may be left out with `resume`.
+    pub file: Option<PathBuf>,
+    /// The instance to go on with.
+    pub resume: Option<InstanceId>,
+    /// Where state goes.
+    pub state: StateRoot,
+    /// Move a damaged store aside and find containers by their labels.
+    pub recover: bool,
+    /// Limits and waits.
+    pub settings: RunSettings,
+    /// Address of Docker, to be shown.
+    pub docker_host: String,
+    /// Version of the program, to be shown.
+    pub version: String,
+    /// What was odd about the settings, to be shown.
+    pub warnings: Vec<String>,
+}
+
+/// Where a run gets everything else from.
+#[derive(Debug)]
+pub struct Surroundings<R, C, E> {
+    /// Docker.
+    pub runtime: Arc<R>,
+    /// Time.
+    pub clock: C,
+    /// Randomness.
+    pub entropy: E,
+    /// Ctrl-C and its siblings, as they come.
+    pub signals: mpsc::Receiver<StopSignal>,
+    /// Where everything is shown.
+    pub stage: Stage,
+}
+
+/// Runs a task to its end; everything there is to say has been shown when this returns.
+pub async fn run<R, C, E>(options: RunOptions, around: Surroundings<R, C, E>) -> ExitCode
+where
+    R: ContainerRuntime + LogSource,
+    C: Clock + Clone,
+    E: Entropy,
+{
+    let Surroundings { runtime, clock, entropy, mut signals, stage } = around;
+    let run = Run { settings: host_settings(&options.settings), options, runtime, clock, entropy, stage: &stage };
+    let (code, text) = match run.perform(&mut signals).await {
+        Ok((code, text)) => (code, text),
+        Err(failure) => {
+            stage.show(Show::Failure(failure));
+            (ExitCode::OwnError, None)
+        }
+    };
+    stage.show(Show::End(End { exit_code: code.code(), kind: code.as_str(), text }));
+    stage.close().await;
+    code
+}
+
+struct Run<'a, R, C, E> {
+    options: RunOptions,
+    settings: HostSettings,
+    runtime: Arc<R>,
+    clock: C,
+    entropy: E,
+    stage: &'a Stage,
+}
+
+/// What a run works on.
+struct Plan {
+    /// The task to follow; `None` until it is found by its labels.
+    task: Option<TaskId>,
+    /// To be submitted first.
+    new: Option<TaskSpec>,
+    definitions: Definitions,
+    /// Output from before is not shown again.
+    logs_since: Option<Wall>,
+}
+
+impl<R, C, E> Run<'_, R, C, E>
+where
+    R: ContainerRuntime + LogSource,
+    C: Clock + Clone,
+    E: Entropy,
+{
+    async fn perform(&self, signals: &mut mpsc::Receiver<StopSignal>) -> Result<(ExitCode, Option<String>), Failure> {
+        for warning in &self.options.warnings {
+            self.stage.show(Show::Warning(warning.clone()));
+        }
+        let definition = self.load_definition()?;
+        if let Some(code) = self.sweep(signals).await? {
+            return Ok((code, Some("stopped while cleaning up after earlier runs".into())));
+        }
+        let directory = self.directory()?;
+        let instance =
+            Instance::open(&directory, &self.entropy, self.on_damage()).map_err(|error| instance_failure(&error))?;
+        if let Some(aside) = &instance.damaged {
+            self.stage.show(Show::Warning(format!("the damaged state store is kept in {}", aside.display())));
+        }
+        let plan = self.plan(&instance, definition.as_ref())?;
+        self.show_started(&instance, &plan);
+        let outcome = self.drive(instance, plan, signals).await?;
+        Ok(exit_of(&outcome))
+    }
+
+    fn load_definition(&self) -> Result<Option<Definition>, Failure> {
+        let Some(file) = &self.options.file else { return Ok(None) };
+        match Definition::load(file) {
+            Ok(definition) => {
+                let warnings = texts(&definition.warnings.warnings);
+                if !warnings.is_empty() {
+                    self.stage.show(Show::Problems { file: file.clone(), errors: Vec::new(), warnings });
+                }
+                Ok(Some(definition))
+            }
+            Err(error) => Err(self.definition_failure(file, &error)),
+        }
+    }
+
+    fn definition_failure(&self, file: &Path, error: &DefinitionError) -> Failure {
+        match error {
+            DefinitionError::Unreadable { .. } => failure(error.to_string(), None),
+            DefinitionError::Refused(findings) => {
+                let (errors, warnings) = (texts(&findings.errors), texts(&findings.warnings));
+                self.stage.show(Show::Problems { file: file.into(), errors, warnings });
+                failure("the task definition is refused; nothing was created".into(), None)
+            }
+        }
+    }
+
+    /// An exit code when a signal came meanwhile.
+    async fn sweep(&self, signals: &mut mpsc::Receiver<StopSignal>) -> Result<Option<ExitCode>, Failure> {
+        let Some(all) = self.options.state.of_all() else { return Ok(None) };
+        let sweep = Sweep {
+            settings: &self.settings,
+            on_damage: self.on_damage(),
+            runtime: &self.runtime,
+            clock: &self.clock,
+            entropy: &self.entropy,
+        };
+        tokio::select! {
+            found = sweep.all(all, self.options.resume.as_ref()) => {
+                let unlisted = |error| failure(format!("{} cannot be listed: {error}", all.display()), None);
+                let found = found.map_err(unlisted)?;
+                if !found.is_empty() {
+                    self.stage.show(Show::Leftovers(found));
+                }
+                Ok(None)
+            }
+            Some(signal) = signals.recv() => Ok(Some(code_of(signal))),
+        }
+    }
+
+    fn directory(&self) -> Result<PathBuf, Failure> {
+        let Some(resume) = &self.options.resume else {
+            let id = InstanceId::from_bits(self.entropy.bits());
+            return Ok(self.options.state.of_instance(&id));
+        };
+        let directory = self.options.state.of_instance(resume);
+        if directory.is_dir() {
+            Ok(directory)
+        } else {
+            let advice = "runs that can be gone on with are the directories below that one's parent";
+            Err(failure(format!("there is no run {resume}: {} does not exist", directory.display()), Some(advice)))
+        }
+    }
+
+    const fn on_damage(&self) -> OnDamage {
+        if self.options.recover { OnDamage::MoveAside } else { OnDamage::Refuse }
+    }
+
+    /// What to work on: the unfinished task of the same definition, else a new one. Another definition in
+    /// the same directory is refused: two tasks would share what one state directory can tell apart only by
+    /// their ids.
+    fn plan(&self, instance: &Instance, definition: Option<&Definition>) -> Result<Plan, Failure> {
+        let mut plan = Plan { task: None, new: None, definitions: Definitions::new(), logs_since: None };
+        if let Some(definition) = definition {
+            plan.definitions.insert(definition.digest.clone(), Arc::clone(&definition.definition));
+        }
+        if let Some(unfinished) = instance.saved.tasks.first() {
+            let other = definition.filter(|definition| definition.digest != unfinished.state.digest);
+            if let Some(other) = other {
+                let text = format!(
+                    "{} holds an unfinished task of another definition ({}, and the file is {})",
+                    instance.directory.display(),
+                    unfinished.state.digest,
+                    other.digest
+                );
+                let advice = "give the definition it was started with, or another --state-dir";
+                return Err(failure(text, Some(advice)));
+            }
+            plan.task = Some(unfinished.state.id.clone());
+            plan.logs_since = Some(self.clock.now().wall);
+        } else if instance.damaged.is_some() || self.options.resume.is_some() {
+            // By their labels, if there are any.
+            plan.logs_since = Some(self.clock.now().wall);
+        }
+        if plan.task.is_none() && plan.logs_since.is_none() {
+            plan.new = definition.map(|definition| definition.new_task(&self.entropy));
+            plan.task = plan.new.as_ref().map(|spec| spec.id.clone());
+        }
+        Ok(plan)
+    }
+
+    fn show_started(&self, instance: &Instance, plan: &Plan) {
+        self.stage.show(Show::Started(Started {
+            schema: 1,
+            version: self.options.version.clone(),
+            instance: instance.id.to_string(),
+            state_dir: instance.directory.display().to_string(),
+            docker_host: self.options.docker_host.clone(),
+            file: self.options.file.as_ref().map(|file| file.display().to_string()),
+            resumed: plan.new.is_none(),
+        }));
+    }
+
+    async fn drive(
+        &self,
+        instance: Instance,
+        plan: Plan,
+        signals: &mut mpsc::Receiver<StopSignal>,
+    ) -> Result<Outcome, Failure> {
+        let directory = instance.directory.clone();
+        let (runtime, clock) = (Arc::clone(&self.runtime), self.clock.clone());
+        let prepared = Prepared::new(instance, self.settings.clone(), plan.definitions, runtime, clock, &self.entropy)
+            .map_err(|error| failure(error.to_string(), Some("add --recover, or use another --state-dir")))?;
+        let mut host = prepared.start();
+        let mut session = Session::new(self.stage, Arc::clone(&self.runtime), plan.task, plan.logs_since);
+        let outcome = session.follow(&mut host, plan.new, signals).await;
+        if outcome.leave_at_once {
+            return Ok(outcome);
+        }
+        let (lock, unsaved, updates) = host.end().await;
+        session.show_the_rest(updates).await;
+        if let Some(unsaved) = unsaved {
+            self.stage.show(Show::Warning(unsaved));
+        } else if let (true, true, Some(lock)) = (session.is_removed(), self.options.state.of_all().is_some(), lock)
+            && let Err(error) = lock.remove_directory()
+        {
+            self.stage.show(Show::Warning(error.to_string()));
+        }
+        match outcome.failure {
+            Some(text) => {
+                let advice = format!("the state is kept in {}; the next run goes on from it", directory.display());
+                Err(failure(text, Some(&advice)))
+            }
+            None => Ok(outcome),
+        }
+    }
+}
+
+fn exit_of(outcome: &Outcome) -> (ExitCode, Option<String>) {
+    match outcome.signal {
+        Some(signal) => {
+            let how = if outcome.leave_at_once {
+                "left at once; the next run cleans up"
+            } else {
+                "stopped because it was asked to"
+            };
+            (code_of(signal), Some(how.into()))
+        }
+        None if outcome.exit_code.is_none() => (ExitCode::OwnError, Some("the container never ran to an end".into())),
+        None => (ExitCode::of_task(outcome.exit_code), None),
+    }
+}
+
+const fn code_of(signal: StopSignal) -> ExitCode {
+    match signal {
+        StopSignal::Interrupt => ExitCode::Interrupted,
+        StopSignal::Terminate => ExitCode::Terminated,
+    }
+}
+
+fn instance_failure(error: &InstanceError) -> Failure {
+    let mut failure = failure(error.to_string(), Some(&error.advice()));
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        failure.causes.push(cause.to_string());
+        source = cause.source();
+    }
+    failure
+}
+
+pub(crate) fn failure(text: String, advice: Option<&str>) -> Failure {
+    Failure { text, causes: Vec::new(), advice: advice.map(Into::into) }
+}
+
+fn texts(findings: &[lighterman_taskdef::Finding]) -> Vec<String> {
+    findings.iter().map(ToString::to_string).collect()
+}

@@ -1,0 +1,235 @@
+//! Following a task to its end: views, output, progress, signals.
+
+use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use lighterman_calls::ExitCode;
+use lighterman_contracts::{ContainerRuntime, LogSource};
+use lighterman_driver::{Handle, RequestError, Update, Updates};
+use lighterman_engine::{HostView, RuntimeLink};
+use lighterman_ids::{ContainerName, TaskId, Wall};
+use lighterman_task_manager::TaskSpec;
+use lighterman_ui::{StopAction, StopSignal};
+use lighterman_view::TaskView;
+use tokio::sync::mpsc;
+
+use crate::{
+    host::Host,
+    logs,
+    stage::{Show, Stage},
+};
+
+/// How a session ended.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Exit code of the task, if it has one.
+    pub(super) exit_code: Option<ExitCode>,
+    /// The first signal that asked to end.
+    pub(super) signal: Option<StopSignal>,
+    /// Asked three times: what is left is left to the next start.
+    pub(super) leave_at_once: bool,
+    /// It could not be followed to its end.
+    pub(super) failure: Option<String>,
+}
+
+/// What the command is doing about its task.
+pub(super) struct Session<'a, R> {
+    stage: &'a Stage,
+    runtime: Arc<R>,
+    task: Option<TaskId>,
+    logs_since: Option<Wall>,
+    view: Option<Arc<TaskView>>,
+    followed: BTreeSet<ContainerName>,
+    outputs: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    signals: u32,
+    outcome: Outcome,
+    /// What was last said about Docker and the store.
+    told: Option<String>,
+}
+
+impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
+    pub(super) fn new(stage: &'a Stage, runtime: Arc<R>, task: Option<TaskId>, logs_since: Option<Wall>) -> Self {
+        Self {
+            stage,
+            runtime,
+            task,
+            logs_since,
+            view: None,
+            followed: BTreeSet::new(),
+            outputs: FuturesUnordered::new(),
+            signals: 0,
+            outcome: Outcome::default(),
+            told: None,
+        }
+    }
+
+    /// Whether nothing of the task is left.
+    pub(super) fn is_removed(&self) -> bool {
+        self.view.as_ref().is_none_or(|view| view.removed)
+    }
+
+    /// Goes on until the task has ended and is gone from Docker, or until that cannot be followed.
+    pub(super) async fn follow(
+        &mut self,
+        host: &mut Host,
+        new: Option<TaskSpec>,
+        signals: &mut mpsc::Receiver<StopSignal>,
+    ) -> Outcome {
+        let handle = host.handle.clone();
+        let mut submission = new.map(|spec| Box::pin(submit(handle.clone(), spec)));
+        let mut progress = handle.progress();
+        let mut pulls_end = false;
+        while !self.is_over(&host.view()) {
+            tokio::select! {
+                biased;
+                Some(signal) = signals.recv() => self.on_signal(&handle, signal),
+                outcome = async { submission.as_mut().expect("asked for").await }, if submission.is_some() => {
+                    submission = None;
+                    self.outcome.failure = outcome.err().map(|error| error.to_string());
+                }
+                update = host.updates.next() => match update {
+                    Some(update) => self.on_update(&handle, update),
+                    None => self.outcome.failure = Some("the agent's loop has ended".into()),
+                },
+                Some(()) = self.outputs.next() => {}
+                news = progress.next(), if !pulls_end => match news {
+                    Some(news) => self.stage.show(Show::Pull(news.image, news.step)),
+                    None => pulls_end = true,
+                },
+            }
+            self.let_go(&handle);
+        }
+        self.outcome.exit_code = self.view.as_ref().and_then(|view| view.exit_code());
+        std::mem::take(&mut self.outcome)
+    }
+
+    /// Views that came while the driver ended.
+    pub(super) async fn show_the_rest(&mut self, mut updates: Updates) {
+        while let Some(update) = updates.next().await {
+            if let Update::Task(view) = update
+                && self.task.as_ref() == Some(&view.id)
+            {
+                self.stage.show(Show::View(Arc::clone(&view)));
+                self.view = Some(view);
+            }
+        }
+    }
+
+    fn is_over(&mut self, host: &HostView) -> bool {
+        if self.outcome.failure.is_some() || self.outcome.leave_at_once {
+            return true;
+        }
+        if host.gave_up {
+            self.outcome.failure = Some(given_up(host));
+            return true;
+        }
+        if self.task.is_none() && host.checked && host.unfinished == 0 {
+            self.outcome.failure = Some("there is no task to go on with".into());
+            return true;
+        }
+        self.view.as_ref().is_some_and(|view| view.removed || view.lingering)
+    }
+
+    fn on_update(&mut self, handle: &Handle, update: Update) {
+        match update {
+            Update::Task(view) => self.on_view(view),
+            Update::Host(host) => self.on_host(&host),
+            // The submission says the same.
+            Update::Refused { .. } => {}
+            Update::Missed(_) => {
+                let task = self.task.as_ref();
+                if let Some(view) = task.and_then(|task| handle.tasks().get().get(task).cloned()) {
+                    self.on_view(view);
+                }
+            }
+        }
+    }
+
+    fn on_view(&mut self, view: Arc<TaskView>) {
+        // Without records the first task that shows itself is the one.
+        if self.task.get_or_insert_with(|| view.id.clone()) != &view.id {
+            return;
+        }
+        self.stage.show(Show::View(Arc::clone(&view)));
+        for container in &view.containers {
+            if let Some(request) = logs::request_for(container, self.logs_since)
+                && self.followed.insert(container.name.clone())
+            {
+                let name = container.name.clone();
+                self.outputs.push(Box::pin(logs::follow(Arc::clone(&self.runtime), name, request, self.stage)));
+            }
+        }
+        self.view = Some(view);
+    }
+
+    /// Trouble that is not the task's own, once each.
+    fn on_host(&mut self, host: &HostView) {
+        let text = match (&host.runtime, &host.store_failing) {
+            (_, Some(text)) => Some(format!("the state store takes no changes, so nothing new is started: {text}")),
+            (RuntimeLink::Away { trouble }, None) => Some(format!("Docker does not answer: {trouble}")),
+            (RuntimeLink::Connecting { trouble: Some(trouble) }, None) => {
+                Some(format!("waiting for Docker: {trouble}"))
+            }
+            (
+                RuntimeLink::Connecting { trouble: None } | RuntimeLink::Up { .. } | RuntimeLink::Unusable { .. },
+                None,
+            ) => None,
+        };
+        match (&text, &self.told) {
+            (Some(new), told) if told.as_ref() != Some(new) => self.stage.show(Show::Warning(new.clone())),
+            (None, Some(_)) => self.stage.show(Show::Note("Docker answers, and the store takes changes".into())),
+            _ => {}
+        }
+        self.told = text;
+    }
+
+    /// The first asks to stop, the second to kill, the third leaves.
+    fn on_signal(&mut self, handle: &Handle, signal: StopSignal) {
+        self.signals += 1;
+        self.outcome.signal.get_or_insert(signal);
+        let Some(task) = self.task.clone() else {
+            self.outcome.leave_at_once = true;
+            return;
+        };
+        let action = match self.signals {
+            1 => StopAction::Stop,
+            2 => StopAction::Kill,
+            _ => {
+                self.outcome.leave_at_once = true;
+                return;
+            }
+        };
+        self.stage.show(Show::Signal(signal, action));
+        let reason = Some("Stopped by the user".to_owned());
+        if let Err(error) = handle.stop(task, reason, action == StopAction::Kill) {
+            self.stage.show(Show::Warning(format!("the stop could not be asked for: {error}; press Ctrl-C again")));
+        }
+    }
+
+    /// A task that has stopped and whose output was read to its end need not be kept any longer.
+    fn let_go(&self, handle: &Handle) {
+        let Some(view) = &self.view else { return };
+        let is_read = self.outputs.is_empty();
+        if view.known.is_terminal() && is_read && !view.removed && !view.lingering {
+            // A lane that is full is tried again with the next thing that happens.
+            if let Err(error) = handle.clean_up(view.id.clone()) {
+                tracing::debug!(error = %error, "clean-up cannot be asked for yet");
+            }
+        }
+    }
+}
+
+async fn submit(handle: Handle, spec: TaskSpec) -> Result<(), RequestError> {
+    handle.submit(spec).await.map(|_| ())
+}
+
+fn given_up(host: &HostView) -> String {
+    match &host.runtime {
+        RuntimeLink::Unusable { text } => format!("this Docker cannot be used: {text}"),
+        RuntimeLink::Away { trouble } => format!("Docker has not answered for too long: {trouble}"),
+        RuntimeLink::Connecting { trouble } => {
+            format!("Docker does not answer: {}", trouble.as_deref().unwrap_or("it says nothing"))
+        }
+        RuntimeLink::Up { .. } => "Docker has not answered for too long".into(),
+    }
+}

@@ -1,0 +1,128 @@
+//! The screen, on a thread of its own: a slow terminal slows only its reader.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
+
+use lighterman_calls::PullProgress;
+use lighterman_contracts::{Clock, LogChunk};
+use lighterman_ids::{ContainerName, ImageRef};
+use lighterman_ui::{End, Failure, Leftover, Mode, Screen, Started, StopAction, StopSignal};
+use lighterman_view::TaskView;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// Pieces of output that wait for the screen; the engine keeps the rest.
+const WAITING_LOGS: usize = 256;
+
+/// Longest wait for the last words to be written.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Something to be shown.
+#[derive(Debug)]
+pub(crate) enum Show {
+    Started(Started),
+    View(Arc<TaskView>),
+    Pull(ImageRef, PullProgress),
+    Log(ContainerName, LogChunk, OwnedSemaphorePermit),
+    LogEnd(ContainerName),
+    Signal(StopSignal, StopAction),
+    Leftovers(Vec<Leftover>),
+    Problems { file: PathBuf, errors: Vec<String>, warnings: Vec<String> },
+    Note(String),
+    Warning(String),
+    Failure(Failure),
+    End(End),
+}
+
+/// Sends to the screen. What it is sent waits without bound but for output, which is the only thing that is
+/// without bound itself.
+#[derive(Debug)]
+pub struct Stage {
+    shows: mpsc::Sender<Show>,
+    logs: Arc<Semaphore>,
+    ended: oneshot::Receiver<()>,
+}
+
+impl Stage {
+    /// Begins to show. `logs` gets container output, or all of JSON; `status` our own words.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a writer that blocks must not hold up anybody: it has its own thread"
+    )]
+    pub fn open(
+        mode: Mode,
+        logs: impl Write + Send + 'static,
+        status: impl Write + Send + 'static,
+        clock: impl Clock,
+    ) -> io::Result<Self> {
+        let (shows, incoming) = mpsc::channel();
+        let (done, ended) = oneshot::channel();
+        let work = move || {
+            show_all(Screen::new(mode, logs, status), &incoming, &clock);
+            // Nobody may be waiting any more.
+            let _ = done.send(());
+        };
+        thread::Builder::new().name("screen".into()).spawn(work)?;
+        Ok(Self { shows, logs: Arc::new(Semaphore::new(WAITING_LOGS)), ended })
+    }
+
+    /// Shows something. A screen that broke shows nothing more, and the work goes on.
+    pub(crate) fn show(&self, show: Show) {
+        let _ = self.shows.send(show);
+    }
+
+    /// A place for a piece of output: waits while the screen is slow.
+    pub(crate) async fn place(&self) -> OwnedSemaphorePermit {
+        Arc::clone(&self.logs).acquire_owned().await.expect("nobody closes it")
+    }
+
+    /// Waits until everything has been shown, for a while.
+    pub async fn close(self) {
+        let Self { shows, ended, .. } = self;
+        drop(shows);
+        // A terminal that takes nothing must not keep the command from ending.
+        let _ = tokio::time::timeout(LAST_WORDS, ended).await;
+    }
+}
+
+fn show_all<L: Write, S: Write>(mut screen: Screen<L, S>, shows: &mpsc::Receiver<Show>, clock: &impl Clock) {
+    loop {
+        let next = match screen.poll_timeout() {
+            Some(at) => shows.recv_timeout(at.since(clock.now().mono)),
+            None => shows.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
+        };
+        let now = clock.now();
+        let outcome = match next {
+            Ok(show) => put(&mut screen, now, show),
+            Err(mpsc::RecvTimeoutError::Timeout) => screen.handle_timeout(now),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return,
+        };
+        if let Err(error) = outcome {
+            tracing::debug!(error = %error, "the screen could not be written");
+        }
+    }
+}
+
+fn put<L: Write, S: Write>(screen: &mut Screen<L, S>, now: lighterman_ids::Moment, show: Show) -> io::Result<()> {
+    match show {
+        Show::Started(started) => screen.started(now, &started),
+        Show::View(view) => screen.view(now, &view),
+        Show::Pull(image, step) => screen.pull(now, &image, &step),
+        Show::Log(name, chunk, _place) => screen.log(now, &name, &chunk),
+        Show::LogEnd(name) => screen.log_end(now, &name),
+        Show::Signal(signal, action) => screen.signal(now, signal, action),
+        Show::Leftovers(found) => screen.leftovers(now, &found),
+        Show::Problems { file, errors, warnings } => screen.problems(now, &file, &errors, &warnings),
+        Show::Note(text) => screen.note(now, &text),
+        Show::Warning(text) => screen.warning(now, &text),
+        Show::Failure(failure) => screen.failure(now, &failure),
+        Show::End(end) => screen.end(now, &end),
+    }
+}

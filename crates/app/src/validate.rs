@@ -1,0 +1,76 @@
+//! `lighterman validate`: checking definitions without running anything.
+
+use std::path::PathBuf;
+
+use lighterman_config::ExitCode;
+use lighterman_taskdef::Finding;
+use serde_json::{Value, json};
+
+use crate::definition::{Definition, DefinitionError};
+
+/// What was found in one file.
+#[derive(Debug)]
+pub struct Checked {
+    /// The file as it was named.
+    pub file: PathBuf,
+    /// Why it is refused; empty when it is not.
+    pub errors: Vec<String>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    findings: Vec<Value>,
+    digest: Option<String>,
+}
+
+impl Checked {
+    /// One JSON object: file, whether it is accepted, digest, findings.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json!({
+            "file": self.file.display().to_string(),
+            "accepted": self.errors.is_empty(),
+            "definition": self.digest,
+            "findings": self.findings,
+        })
+        .to_string()
+    }
+}
+
+/// Checks every file; the code says whether all are accepted.
+#[must_use]
+pub fn validate(files: &[PathBuf]) -> (Vec<Checked>, ExitCode) {
+    let checked: Vec<Checked> = files.iter().map(|file| check(file)).collect();
+    let accepted = checked.iter().all(|checked| checked.errors.is_empty());
+    (checked, if accepted { ExitCode::SUCCESS } else { ExitCode::Refused })
+}
+
+fn check(file: &std::path::Path) -> Checked {
+    let (errors, warnings, digest) = match Definition::load(file) {
+        Ok(definition) => (Vec::new(), definition.warnings.warnings, Some(definition.digest.to_string())),
+        Err(DefinitionError::Refused(findings)) => (findings.errors, findings.warnings, None),
+        Err(error @ DefinitionError::Unreadable { .. }) => {
+            return Checked {
+                file: file.into(),
+                errors: vec![error.to_string()],
+                warnings: Vec::new(),
+                findings: vec![json!({ "level": "error", "message": error.to_string() })],
+                digest: None,
+            };
+        }
+    };
+    let json_of = |level, list: &[Finding]| list.iter().map(|f| finding(level, f)).collect::<Vec<_>>();
+    let findings = [json_of("error", &errors), json_of("warning", &warnings)].concat();
+    let texts = |list: &[Finding]| list.iter().map(ToString::to_string).collect();
+    Checked { file: file.into(), errors: texts(&errors), warnings: texts(&warnings), findings, digest }
+}
+
+fn finding(level: &str, finding: &Finding) -> Value {
+    json!({
+        "level": level,
+        "rule": finding.rule.to_string(),
+        "message": finding.message,
+        "path": finding.path,
+        "line": finding.line,
+        "column": finding.column,
+        "text": finding.to_string(),
+    })
+}
