@@ -13,6 +13,7 @@
 //! | a commit fails | answers `NeverSent` for held actions that create something, lets protective ones leave, shows no view, and tells the engine |
 //! | the store fails | protective actions leave at once; nothing else does |
 //! | an action is cancelled that has not left | answers `NeverSent` |
+//! | the end is asked for | answers `NeverSent` for actions that create something and have not left |
 //!
 //! Not for: what is decided (`lighterman-engine`), how records look (`lighterman-records`).
 //!

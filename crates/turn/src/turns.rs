@@ -76,9 +76,14 @@ impl Turns {
         &self.ledger
     }
 
-    /// Hands an event to the engine, within a turn.
+    /// Hands an event to the engine, within a turn. From [`Event::Shutdown`] on nothing that creates leaves.
     pub fn handle_event(&mut self, now: Moment, event: Event) {
+        let ends = event == Event::Shutdown;
         self.engine.handle_event(now, event);
+        if ends {
+            self.end_turn(now);
+            self.take_back_what_creates(now);
+        }
     }
 
     /// Tells the engine that time has passed, within a turn.
@@ -208,6 +213,23 @@ impl Turns {
             }
         }
         false
+    }
+
+    /// Nothing is begun any more (engine.md 3.12): what was decided before and has not left stays here.
+    fn take_back_what_creates(&mut self, now: Moment) {
+        let mut never_sent = Vec::new();
+        for queue in [&mut self.ready, &mut self.held, &mut self.next] {
+            queue.retain(|output| match output {
+                Output::Act(action) if !action.is_protective() => {
+                    never_sent.extend(action.id());
+                    false
+                }
+                Output::Act(_) | Output::Show(_) | Output::ShowHost(_) | Output::Refuse(..) => true,
+            });
+        }
+        for id in never_sent {
+            self.engine.handle_event(now, Event::NeverSent(id));
+        }
     }
 
     /// The commit failed: nothing that creates may leave on the strength of records that may be lost, and

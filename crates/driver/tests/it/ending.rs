@@ -59,6 +59,21 @@ async fn an_answer_in_time_is_learned_and_saved() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_held_back_is_not_begun_any_more() {
+    let agent = Agent::connected().await;
+    agent.runtime.next(RequestKind::InspectImage, [Way::After(Duration::from_secs(1))]);
+    agent.handle.submit(spec(1)).await.unwrap();
+    agent.store.hold();
+    // The create is decided, and waits for the commit of its name.
+    pass(Duration::from_secs(2)).await;
+    agent.handle.shutdown();
+    idle().await;
+    agent.store.release();
+    let (runtime, (ending, _)) = (Arc::clone(&agent.runtime), agent.end().await);
+    assert_eq!((ending, runtime.count(RequestKind::Create)), (IN_ORDER, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pull_is_cancelled_and_not_waited_for() {
     let agent = Agent::connected().await;
     agent.runtime.lose_image(0);
