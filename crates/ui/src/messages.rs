@@ -1,0 +1,170 @@
+//! Texts that stand by themselves: errors, findings in a file, what earlier runs left.
+
+use std::path::{Path, PathBuf};
+
+use lighterman_calls::ExitCode;
+use lighterman_ids::InstanceId;
+
+use crate::{
+    escape::clean,
+    event::{Failure, LeftoverEvent},
+    exit,
+    paint::{Brush, Ink},
+    text::{counted, wrap},
+};
+
+/// What became of something that an earlier run left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leftover {
+    /// A container of a run whose process is dead; it has been stopped and removed.
+    Cleaned {
+        /// Whose.
+        instance: InstanceId,
+        /// Its state directory.
+        state_dir: PathBuf,
+        /// The container's name in Docker.
+        container: String,
+        /// Its exit code; `None` when it never ran to an end.
+        exit_code: Option<ExitCode>,
+    },
+    /// A container of a run whose process is dead; it could not be removed.
+    Kept {
+        /// Whose.
+        instance: InstanceId,
+        /// Its state directory.
+        state_dir: PathBuf,
+        /// The container's name in Docker.
+        container: String,
+        /// Why it is still there.
+        why: String,
+    },
+    /// A run that is still going on; it is not touched.
+    Living {
+        /// Which.
+        instance: InstanceId,
+        /// Its state directory.
+        state_dir: PathBuf,
+        /// The process that owns it, if known.
+        pid: Option<u32>,
+    },
+    /// A state directory that cannot be read; it is not touched.
+    Unreadable {
+        /// Which.
+        state_dir: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Leftover {
+    pub(crate) fn event(&self) -> LeftoverEvent {
+        let event = |instance: Option<&InstanceId>, state_dir: &Path, state| LeftoverEvent {
+            instance: instance.map(ToString::to_string),
+            state_dir: state_dir.display().to_string(),
+            state,
+            container: None,
+            exit_code: None,
+            pid: None,
+            text: None,
+        };
+        match self {
+            Self::Cleaned { instance, state_dir, container, exit_code } => LeftoverEvent {
+                container: Some(container.clone()),
+                exit_code: *exit_code,
+                ..event(Some(instance), state_dir, "cleaned")
+            },
+            Self::Kept { instance, state_dir, container, why } => LeftoverEvent {
+                container: Some(container.clone()),
+                text: Some(why.clone()),
+                ..event(Some(instance), state_dir, "kept")
+            },
+            Self::Living { instance, state_dir, pid } => {
+                LeftoverEvent { pid: *pid, ..event(Some(instance), state_dir, "living") }
+            }
+            Self::Unreadable { state_dir, why } => {
+                LeftoverEvent { text: Some(why.clone()), ..event(None, state_dir, "unreadable") }
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let short = |instance: &InstanceId| instance.as_str().get(..12).unwrap_or_default().to_owned();
+        match self {
+            Self::Cleaned { instance, container, exit_code, .. } => {
+                let code = exit_code
+                    .map_or_else(|| "it never ran".into(), |code| format!("exit code {}", exit::in_words(code)));
+                format!("earlier run {}: container {container} stopped and removed, {code}", short(instance))
+            }
+            Self::Kept { instance, container, why, .. } => {
+                format!("earlier run {}: container {container} could not be removed: {}", short(instance), clean(why))
+            }
+            Self::Living { instance, pid, .. } => {
+                let owner = pid.map_or(String::new(), |pid| format!(" (process {pid})"));
+                format!("run {} is still going on{owner}; left alone", short(instance))
+            }
+            Self::Unreadable { state_dir, why } => {
+                format!("state in {} cannot be read: {}; left alone", state_dir.display(), clean(why))
+            }
+        }
+    }
+}
+
+/// What earlier runs left, a line each.
+#[must_use]
+pub fn leftovers(found: &[Leftover], columns: usize) -> String {
+    block(found.iter().flat_map(|leftover| hanging(&leftover.text(), "", columns)))
+}
+
+/// What is wrong with a task definition, a line each, errors first; then a count. Lines are not broken: editors find
+/// the place from them.
+#[must_use]
+pub fn problems(file: &Path, errors: &[String], warnings: &[String]) -> String {
+    painted_problems(file, errors, warnings, Brush::PLAIN)
+}
+
+pub(crate) fn painted_problems(file: &Path, errors: &[String], warnings: &[String], brush: Brush) -> String {
+    if errors.is_empty() && warnings.is_empty() {
+        return String::new();
+    }
+    let line = |label: &str, ink, text: &String| format!("{} {}", brush.paint(ink, label), clean(text));
+    let errors_first = errors.iter().map(|text| line("error:", Ink::Bad, text));
+    let lines = errors_first.chain(warnings.iter().map(|text| line("warning:", Ink::Attention, text)));
+    let counts = [counted(errors.len(), "error"), counted(warnings.len(), "warning")];
+    block(lines.chain([format!("{}: {}", file.display(), counts.join(", "))]))
+}
+
+/// What failed, why, and what to do about it.
+#[must_use]
+pub fn failure(failure: &Failure, columns: usize) -> String {
+    painted_failure(failure, columns, Brush::PLAIN)
+}
+
+pub(crate) fn painted_failure(failure: &Failure, columns: usize, brush: Brush) -> String {
+    let mut lines = hanging(&clean(&failure.text), "error: ", columns);
+    if let Some(rest) = lines.first().and_then(|first| first.strip_prefix("error:")) {
+        lines[0] = format!("{}{rest}", brush.paint(Ink::Bad, "error:"));
+    }
+    for cause in &failure.causes {
+        lines.extend(hanging(&clean(cause), "  because: ", columns));
+    }
+    if let Some(advice) = &failure.advice {
+        lines.extend(hanging(&clean(advice), "  what to do: ", columns));
+    }
+    block(lines.into_iter())
+}
+
+/// The text behind its label, its further lines indented.
+fn hanging(text: &str, label: &str, columns: usize) -> Vec<String> {
+    const INDENT: usize = 4;
+    let mut lines: Vec<String> = wrap(&format!("{}{text}", label.trim_start()), columns.saturating_sub(INDENT));
+    let indent = " ".repeat(label.len() - label.trim_start().len());
+    for (index, line) in lines.iter_mut().enumerate() {
+        let deeper = if index == 0 { "" } else { "  " };
+        *line = format!("{indent}{deeper}{line}");
+    }
+    lines
+}
+
+fn block(lines: impl Iterator<Item = String>) -> String {
+    lines.map(|line| line + "\n").collect()
+}
