@@ -1,3 +1,5 @@
+//! Durations, read and printed.
+
 use std::time::Duration;
 
 use lighterman_config::{DurationError, format_duration, parse_duration};

@@ -1,3 +1,5 @@
+//! Addresses, directories and exit codes.
+
 use std::{
     ffi::OsString,
     os::unix::ffi::OsStringExt as _,

@@ -1,3 +1,5 @@
+//! The table of settings and how it is read.
+
 use std::{error::Error as _, fmt::Write as _, time::Duration};
 
 use lighterman_config::{

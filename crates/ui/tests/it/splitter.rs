@@ -1,3 +1,5 @@
+//! Container output into lines.
+
 use lighterman_contracts::{LogChunk, LogStream};
 use lighterman_ui::{LINE_LIMIT, LineSplitter};
 use proptest::prelude::*;
