@@ -43,6 +43,9 @@ fn chunk() -> impl Strategy<Value = (LogStream, Vec<u8>)> {
 }
 
 proptest! {
+    // Each case moves some hundred kilobytes byte by byte: 64 take a second unoptimised.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_chunking_is_put_together_without_loss_and_within_bounds(chunks in prop::collection::vec(chunk(), 0..30)) {
         let (stdout, stderr) = split(&chunks);
