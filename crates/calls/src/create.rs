@@ -8,6 +8,8 @@ use core::{fmt, time::Duration};
 
 use lighterman_ids::{ImageRef, RuntimeName};
 
+use crate::Environment;
+
 /// `POST /containers/create?name=…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CreateRequest {
@@ -29,7 +31,7 @@ pub struct ContainerConfig {
     /// `Cmd`; `None` keeps the image's.
     pub cmd: Option<Vec<String>>,
     /// `Env` by name; sent as sorted `NAME=value`.
-    pub env: BTreeMap<String, String>,
+    pub env: Environment,
     /// `Labels`, ours included.
     pub labels: BTreeMap<String, String>,
     /// `User`.

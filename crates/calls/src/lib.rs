@@ -26,6 +26,7 @@
 extern crate alloc;
 
 mod create;
+mod environment;
 mod event;
 mod facts;
 mod outcome;
@@ -36,6 +37,7 @@ pub use create::{
     ContainerConfig, CreateRequest, HealthTest, HealthcheckConfig, HostConfig, LogConfig, PortBinding, PortKey,
     Protocol, Ulimit,
 };
+pub use environment::Environment;
 pub use event::{EventAction, RuntimeEvent, Watched};
 pub use facts::{
     ContainerFacts, ContainerSummary, Created, ExitCode, HealthFacts, HealthWord, ImageFacts, Phase, PublishedPort,

@@ -88,7 +88,7 @@ pub fn create_request(
         image: container.image.clone(),
         entrypoint: present(&container.entry_point),
         cmd: present(&container.command),
-        env: environment::environment(container, around),
+        env: environment::environment(container, around).into(),
         labels: labels::labels(task, container, around, recover.text),
         user: container.user.clone(),
         working_dir: container.working_directory.clone(),

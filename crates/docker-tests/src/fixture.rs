@@ -11,7 +11,8 @@ use std::{
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use lighterman_calls::{
-    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, HostConfig, Outcome, Phase, Watched, labels,
+    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, Environment, HostConfig, Outcome, Phase, Watched,
+    labels,
 };
 use lighterman_contracts::{ContainerRuntime, ImageStore, LogRequest, LogSource};
 use lighterman_docker::{Docker, DockerHost};
@@ -129,7 +130,7 @@ impl Fixture {
                 image: self.image.clone(),
                 entrypoint: None,
                 cmd: Some(words.iter().map(ToString::to_string).collect()),
-                env: BTreeMap::new(),
+                env: Environment::default(),
                 labels: BTreeMap::from([(labels::INSTANCE.into(), self.instance.to_string())]),
                 user: None,
                 working_dir: None,

@@ -120,7 +120,7 @@ mod tests {
                 image: ImageRef::parse("busybox:test").unwrap(),
                 entrypoint: None,
                 cmd: None,
-                env: BTreeMap::new(),
+                env: BTreeMap::new().into(),
                 labels: BTreeMap::new(),
                 user: None,
                 working_dir: None,
@@ -156,7 +156,8 @@ mod tests {
         // taskdef.md 5.3, without the members that are not sent yet.
         let mut store = bare();
         store.config.cmd = Some(texts(&["sh", "-c", "exec sleep 3600"]));
-        store.config.env = pairs(&[("MODE", "blue"), ("ECS_AGENT_URI", "http://169.254.170.2/api/1"), ("EMPTY", "")]);
+        store.config.env =
+            pairs(&[("MODE", "blue"), ("ECS_AGENT_URI", "http://169.254.170.2/api/1"), ("EMPTY", "")]).into();
         store.config.user = Some("0:0".into());
         store.config.labels = pairs(&[("com.amazonaws.ecs.cluster", "local")]);
         store.config.healthcheck = Some(HealthcheckConfig {

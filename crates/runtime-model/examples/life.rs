@@ -22,7 +22,7 @@ fn main() {
             image,
             entrypoint: None,
             cmd: Some("print hello + sleep 60".split(' ').map(Into::into).collect()),
-            env: BTreeMap::new(),
+            env: Default::default(),
             labels: BTreeMap::from([(labels::INSTANCE.into(), instance.to_string())]),
             user: None,
             working_dir: None,

@@ -46,7 +46,7 @@ async fn every_member_of_a_create_arrives() {
         let mut request = fixture.request("full", &["sleep", "600"]);
         let config = &mut request.config;
         config.entrypoint = Some(vec!["/testbox".into()]);
-        config.env = BTreeMap::from([("B".into(), "x=y z".into()), ("A".into(), String::new())]);
+        config.env = BTreeMap::from([("B".into(), "x=y z".into()), ("A".into(), String::new())]).into();
         config.labels.insert("team".into(), "docs".into());
         config.user = Some("0:0".into());
         config.working_dir = Some("/tmp".into());

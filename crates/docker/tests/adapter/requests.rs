@@ -19,7 +19,7 @@ pub(crate) fn create_request(env: BTreeMap<String, String>) -> CreateRequest {
             image: ImageRef::parse("busybox:test").unwrap(),
             entrypoint: None,
             cmd: None,
-            env,
+            env: env.into(),
             labels: BTreeMap::new(),
             user: None,
             working_dir: None,

@@ -77,7 +77,7 @@ fn the_environment_is_the_engines_the_images_and_the_requests() {
     rig.model.add_image(&image, local);
     let mut request = container("web", "env");
     request.config.image = image;
-    request.config.env.insert("B".into(), "ours".into());
+    request.config.env = [("B".to_string(), "ours".to_string())].into_iter().collect();
     request.config.hostname = Some("host".into());
     rig.run(request);
     rig.pass(secs(1));

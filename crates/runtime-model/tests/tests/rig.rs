@@ -58,7 +58,7 @@ pub(crate) fn container(name: &str, words: &str) -> CreateRequest {
             image: testbox(),
             entrypoint: None,
             cmd: Some(words),
-            env: BTreeMap::new(),
+            env: Default::default(),
             labels: BTreeMap::from([(labels::INSTANCE.to_string(), instance().to_string())]),
             user: None,
             working_dir: None,

@@ -139,7 +139,7 @@ fn starts_that_fail_for_what_the_host_does_not_have() {
 fn an_environment_string_of_140_kb_ends_with_1_and_no_error() {
     let mut rig = Rig::new();
     let mut request = container("web", "sleep 9");
-    request.config.env.insert("BIG".into(), "x".repeat(140_000));
+    request.config.env = [("BIG".to_string(), "x".repeat(140_000))].into_iter().collect();
     rig.run(request);
     rig.pass(secs(1));
     let facts = rig.inspect("web");
