@@ -1,0 +1,59 @@
+//! What a run tells its checkers.
+
+use lighterman_calls::{Answer, Call};
+use lighterman_engine::Action;
+use lighterman_turn::Turns;
+use lighterman_view::TaskView;
+
+use crate::{clock::At, scenario::Scenario, store::SimStore, truth::Truth};
+
+/// Something happened.
+#[derive(Debug)]
+pub(crate) enum Note<'a> {
+    /// A task was submitted, stopped …: what a user wanted arrived at the engine.
+    Wished(&'a lighterman_engine::Event),
+    /// An action left.
+    Acts(&'a Action),
+    /// A call ended, and its answer reached the engine.
+    Answered {
+        /// What was asked.
+        call: &'a Call,
+        /// What came back.
+        answer: &'a Answer,
+    },
+    /// A start whose effect may still come, though nobody waits for it any more.
+    StartAdrift(&'a Call),
+    /// Readers see this now.
+    Shows(&'a TaskView),
+    /// The agent is gone.
+    Died,
+    /// The agent took its records up again.
+    Started,
+    /// The records are gone; the agent began anew.
+    LostRecords,
+    /// What is true has changed.
+    Moved,
+    /// Everything that was due has been done.
+    Rests,
+    /// Nothing has gone wrong for long enough that what is known should be what is true.
+    Settled,
+    /// The run is over, everything was told to stop and to be cleaned up.
+    Ended,
+}
+
+/// What checkers can look at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<'a> {
+    /// Now.
+    pub(crate) now: At,
+    /// What the run is made from.
+    pub(crate) scenario: &'a Scenario,
+    /// What is true.
+    pub(crate) truth: &'a Truth,
+    /// What is durable.
+    pub(crate) store: &'a SimStore,
+    /// Engine and gate, while the agent is there.
+    pub(crate) turns: Option<&'a Turns>,
+    /// Calls that have left and are not answered.
+    pub(crate) calls_out: usize,
+}
