@@ -1,6 +1,7 @@
 //! The command `lighterman`: arguments in, exit code out. Everything else is in `lighterman-app`.
 
 mod cli;
+mod logging;
 mod signals;
 
 use std::{
@@ -15,11 +16,11 @@ use lighterman_app::{RunOptions, Stage, Surroundings, state, validate};
 use lighterman_config::{DockerAddress, Effective, Environment, ExitCode, StateRoot};
 use lighterman_docker::{Docker, DockerHost};
 use lighterman_driver::{HostClock, OsEntropy};
-use lighterman_telemetry::{Filter, Format};
+use lighterman_telemetry::Guard;
 use lighterman_ui::{Look, Mode, Size, Zone};
 use tokio::sync::mpsc;
 
-use cli::{Cli, Command, LogLevel, Run, State, Validate};
+use cli::{Cli, Command, Run, State, Validate};
 
 fn main() -> process::ExitCode {
     let cli = match Cli::try_parse() {
@@ -43,9 +44,9 @@ fn refuse_arguments(error: &clap::Error) -> process::ExitCode {
 
 fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let clock = HostClock::new()?;
-    let _guard = start_logs(&cli, clock)?;
+    let log = |writer: Box<dyn io::Write + Send>| logging::start(cli.log_level, cli.log_json, clock, writer);
     match cli.command {
-        Command::Run(arguments) => run(arguments, clock),
+        Command::Run(arguments) => run(arguments, clock, log),
         Command::Validate(arguments) => check(&arguments),
         Command::State(State::Export { directory }) => {
             state::export_to(&directory, &mut io::stdout().lock())?;
@@ -58,20 +59,11 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn start_logs(cli: &Cli, clock: HostClock) -> anyhow::Result<lighterman_telemetry::Guard> {
-    use lighterman_contracts::Clock as _;
-    let level = match cli.log_level {
-        LogLevel::Error => "error",
-        LogLevel::Warn => "warn",
-        LogLevel::Info => "info",
-        LogLevel::Debug => "debug",
-        LogLevel::Trace => "trace",
-    };
-    let format = if cli.log_json { Format::Json } else { Format::Logfmt };
-    Ok(lighterman_telemetry::init(Filter::parse(level)?, format, move || clock.now().wall, io::stderr())?)
-}
-
-fn run(arguments: Run, clock: HostClock) -> anyhow::Result<ExitCode> {
+fn run(
+    arguments: Run,
+    clock: HostClock,
+    log: impl FnOnce(Box<dyn io::Write + Send>) -> anyhow::Result<Guard>,
+) -> anyhow::Result<ExitCode> {
     let env = Environment::new(std::env::vars_os());
     let address = DockerAddress::resolve(arguments.docker_host.as_deref(), &env);
     let host = DockerHost::parse(&address.text).with_context(|| format!("{} ({})", address.text, address.source))?;
@@ -93,12 +85,13 @@ fn run(arguments: Run, clock: HostClock) -> anyhow::Result<ExitCode> {
         warnings,
     };
     let stage = Stage::open(mode(arguments.json, &env), io::stdout(), io::stderr(), clock)?;
+    let _guard = log(Box::new(stage.log_writer()))?;
     let entropy = OsEntropy::new()?;
     // Two workers are enough: the loop is one task, and what acts waits most of its time.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let code = runtime.block_on(async {
         let (to_run, signals) = mpsc::channel(4);
-        let forward = signals::forward(to_run)?;
+        let forward = signals::forward(to_run, stage.resizer())?;
         let docker = Arc::new(Docker::connect(host));
         let around = Surroundings { runtime: docker, clock, entropy, signals, stage };
         tokio::select! {

@@ -42,5 +42,5 @@ pub use definition::{Definition, DefinitionError};
 pub use instance::{Instance, InstanceError, OnDamage};
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;
-pub use stage::Stage;
+pub use stage::{LogWriter, Stage};
 pub use validate::{Checked, validate};

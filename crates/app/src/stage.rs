@@ -11,7 +11,7 @@ use std::{
 use lighterman_calls::PullProgress;
 use lighterman_contracts::{Clock, LogChunk};
 use lighterman_ids::{ContainerName, ImageRef};
-use lighterman_ui::{End, Failure, Leftover, Mode, Screen, Started, StopAction, StopSignal};
+use lighterman_ui::{End, Failure, Leftover, Mode, Screen, Size, Started, StopAction, StopSignal};
 use lighterman_view::TaskView;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -36,6 +36,9 @@ pub(crate) enum Show {
     Warning(String),
     Failure(Failure),
     End(End),
+    OwnLog(String),
+    Resize(Size),
+    Close,
 }
 
 /// Sends to the screen. What it is sent waits without bound but for output, which is the only thing that is
@@ -73,6 +76,18 @@ impl Stage {
         Ok(Self { shows, logs: Arc::new(Semaphore::new(WAITING_LOGS)), ended })
     }
 
+    /// Takes lines of the program's own log, so that they do not run into what lives on the screen.
+    #[must_use]
+    pub fn log_writer(&self) -> LogWriter {
+        LogWriter { shows: self.shows.clone() }
+    }
+
+    /// Tells the screen that the terminal has another size now.
+    pub fn resizer(&self) -> impl Fn(Size) + Send + 'static {
+        let shows = self.shows.clone();
+        move |size| drop(shows.send(Show::Resize(size)))
+    }
+
     /// Shows something. A screen that broke shows nothing more, and the work goes on.
     pub(crate) fn show(&self, show: Show) {
         let _ = self.shows.send(show);
@@ -86,9 +101,28 @@ impl Stage {
     /// Waits until everything has been shown, for a while.
     pub async fn close(self) {
         let Self { shows, ended, .. } = self;
-        drop(shows);
+        // Writers of the log may live on; this is the end all the same.
+        let _ = shows.send(Show::Close);
         // A terminal that takes nothing must not keep the command from ending.
         let _ = tokio::time::timeout(LAST_WORDS, ended).await;
+    }
+}
+
+/// Lines of the program's own log, on their way to the screen.
+#[derive(Clone, Debug)]
+pub struct LogWriter {
+    shows: mpsc::Sender<Show>,
+}
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let lines = String::from_utf8_lossy(bytes).into_owned();
+        self.shows.send(Show::OwnLog(lines)).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -100,9 +134,9 @@ fn show_all<L: Write, S: Write>(mut screen: Screen<L, S>, shows: &mpsc::Receiver
         };
         let now = clock.now();
         let outcome = match next {
+            Ok(Show::Close) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
             Ok(show) => put(&mut screen, now, show),
             Err(mpsc::RecvTimeoutError::Timeout) => screen.handle_timeout(now),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return,
         };
         if let Err(error) = outcome {
             tracing::debug!(error = %error, "the screen could not be written");
@@ -124,5 +158,11 @@ fn put<L: Write, S: Write>(screen: &mut Screen<L, S>, now: lighterman_ids::Momen
         Show::Warning(text) => screen.warning(now, &text),
         Show::Failure(failure) => screen.failure(now, &failure),
         Show::End(end) => screen.end(now, &end),
+        Show::Close => Ok(()),
+        Show::OwnLog(lines) => screen.own_log(now, &lines),
+        Show::Resize(size) => {
+            screen.resize(size);
+            screen.handle_timeout(now)
+        }
     }
 }
