@@ -60,11 +60,13 @@ pub(crate) fn run(args: &Args, sheet: &mut Sheet) -> Result<()> {
             sheet.attempt("demo", || on_engine(&workspace, &engine, &Programs::of(&artifacts, &testbox)?));
         }
         Err(why) => {
-            let build = Cmd::cargo("build").args(["--package", "lighterman"]);
+            let build = Cmd::cargo("build").args(["--package", "lighterman-modelled-run"]);
             let artifacts = sheet.must("build", || Artifacts::build(&workspace, build))?;
             println!("Showing the task on the modelled engine: {why:#}.");
             let name = "demo on the modelled engine";
-            sheet.attempt(name, || on_model(&workspace, artifacts.bin("lighterman", "lighterman")?));
+            sheet.attempt(name, || {
+                on_model(&workspace, artifacts.bin("lighterman-modelled-run", "lighterman-modelled-run")?)
+            });
         }
     }
     Ok(())
@@ -89,7 +91,7 @@ pub(crate) fn on_engine(workspace: &Workspace, engine: &Engine, programs: &Progr
 
 fn on_model(workspace: &Workspace, path: &Path) -> Result<()> {
     let state = State::new(workspace)?;
-    product(path, &state).args(["--modelled-engine", TASK]).run()
+    Cmd::new(path).env("XDG_STATE_HOME", &state.dir).arg(TASK).run()
 }
 
 /// `lighterman run` with a state of its own.
