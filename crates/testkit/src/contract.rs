@@ -79,7 +79,7 @@ impl<'a, R: ContainerRuntime + LogSource> Contract<'a, R> {
                 image: self.image.clone(),
                 entrypoint: None,
                 cmd: Some(words.split_whitespace().map(str::to_owned).collect()),
-                env: BTreeMap::new(),
+                env: Default::default(),
                 labels: BTreeMap::from([(labels::INSTANCE.into(), self.instance.to_string())]),
                 user: None,
                 working_dir: None,

@@ -4,6 +4,7 @@
 //!   clock, with a script of what befalls single calls.
 //! - [`contract`]: what any container runtime has to do, as tests that run against the fake and
 //!   against the real adapter alike.
+//! - [`proxy`]: a unix socket in front of an engine, on which single calls are slow, cut or rewritten.
 //! - [`MemoryStore`], [`ManualClock`], [`SeededEntropy`]: the host in a test's hand.
 //!
 //! Not for: anything that ships. Nothing but tests and tools depends on this crate.
@@ -33,6 +34,7 @@ mod archive;
 pub mod contract;
 mod fake;
 mod host;
+pub mod proxy;
 mod store;
 
 pub use fake::{FakeRuntime, On, Recorded};
