@@ -81,3 +81,6 @@ pub use error::{ContainerError, ErrorName};
 pub use settings::{Limits, Settings};
 pub use state::{ContainerState, TaskState};
 pub use task::{RestoreError, TaskManager, TaskSpec};
+
+/// Bytes that a task holds per container, besides its texts: for estimates of how many fit on a host.
+pub const CONTAINER_BYTES: usize = size_of::<container::Container>();

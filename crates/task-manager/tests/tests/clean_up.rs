@@ -1,0 +1,238 @@
+//! Removing what a stopped task leaves (engine.md 3.11).
+
+use std::time::Duration;
+
+use lighterman_calls::{Answer, EventAction, Outcome, Phase, RefusalClass};
+use lighterman_view::WaitReason;
+
+use crate::{
+    answers::{away, created, cut_off, fault, killed, no_container, refusal, removed, shows, stopped, timed_out},
+    script::Script,
+};
+
+fn ended() -> Script {
+    let mut s = Script::running();
+    s.event(EventAction::Die { exit_code: Some(0) });
+    s.answer(shows(s.exited(0)));
+    s.does(&["inspect"]);
+    s
+}
+
+fn running_refusal() -> Answer {
+    Answer::Remove(Outcome::Refused(refusal(RefusalClass::Conflict, "You cannot remove a running container")))
+}
+
+#[test]
+fn e93_a_container_is_kept_for_the_clean_up_wait() {
+    let mut s = ended();
+    let wait = s.wait().unwrap();
+    assert_eq!(wait.reason, WaitReason::Cleanup);
+    assert_eq!(wait.until, Some(s.now.mono.after(Duration::from_secs(10_800))));
+    s.passes(Duration::from_secs(10_799));
+    s.wake();
+    s.does(&[]);
+    assert_eq!(s.until_due(), Duration::from_secs(1));
+    s.does(&["remove"]);
+    s.answer(removed());
+    assert!(s.task.is_removed());
+    assert_eq!(s.container().wait, None);
+    assert_eq!(s.due(), None);
+}
+
+#[test]
+fn b018_a_container_is_removed_first_and_forgotten_then() {
+    let mut s = ended();
+    s.until_due();
+    assert!(!s.task.container_state(0).unwrap().removed, "a crash now finds it again");
+    s.answer(removed());
+    assert!(s.task.container_state(0).unwrap().removed);
+}
+
+#[test]
+fn a_container_found_running_is_killed_once() {
+    let mut s = ended();
+    s.until_due();
+    s.answer(running_refusal());
+    s.does(&["remove", "kill SIGKILL"]);
+    s.answer(killed());
+    s.does(&["remove"]);
+    s.answer(running_refusal());
+    s.does(&[]);
+    assert!(s.until_due() >= Duration::from_secs(60));
+    s.does(&["remove"]);
+    s.answer(running_refusal());
+    s.does(&[]);
+}
+
+#[test]
+fn a_container_found_running_at_a_later_try_is_killed_too() {
+    let mut s = ended();
+    s.until_due();
+    s.answer(Answer::Remove(Outcome::Refused(fault())));
+    s.until_due();
+    s.answer(running_refusal());
+    s.does(&["remove", "remove", "kill SIGKILL"]);
+}
+
+#[test]
+fn a_removal_that_fails_is_tried_again_from_a_minute_to_an_hour() {
+    let mut s = ended();
+    s.until_due();
+    let mut pauses = vec![];
+    for _ in 0..10 {
+        s.answer(Answer::Remove(Outcome::Unknown(timed_out(300))));
+        pauses.push(s.until_due());
+    }
+    assert!(pauses[0] >= Duration::from_secs(60) && pauses[0] <= Duration::from_secs(72), "{pauses:?}");
+    assert!(pauses[9] >= Duration::from_secs(3_600), "{pauses:?}");
+    s.answer(removed());
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn a_removal_waits_for_a_runtime_that_is_away() {
+    let mut s = ended();
+    s.until_due();
+    for _ in 0..30 {
+        s.answer(Answer::Remove(Outcome::Unknown(away())));
+        assert!(matches!(s.wait().unwrap().reason, WaitReason::RuntimeAway { .. }));
+        assert!(s.until_due() <= Duration::from_millis(1_200));
+    }
+    s.answer(Answer::Remove(Outcome::Gone));
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn e91_events_during_the_removal_are_discarded() {
+    let mut s = ended();
+    s.until_due();
+    s.does(&["remove"]);
+    for action in [EventAction::Start, EventAction::Die { exit_code: Some(1) }, EventAction::Destroy] {
+        s.event(action);
+    }
+    s.listed(Some(true));
+    s.does(&[]);
+    s.answer(removed());
+    s.event(EventAction::Destroy);
+    s.does(&[]);
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn a_look_that_is_out_does_not_hold_the_removal_up() {
+    let mut s = ended();
+    s.event(EventAction::Start);
+    s.does(&["inspect"]);
+    s.until_due();
+    s.does(&["remove"]);
+    s.answer(shows(s.facts(Phase::Running)));
+    s.does(&[]);
+}
+
+/// A create that was cut off, and a task that stopped because of it.
+fn with_a_lost_create() -> Script {
+    let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.answer(Answer::Create(Outcome::Unknown(timed_out(240))));
+    s.answer(no_container());
+    s.does(&["create", "inspect by name", "remove by name"]);
+    s
+}
+
+#[test]
+fn the_name_of_a_lost_create_is_watched_until_it_cannot_come_any_more() {
+    let mut s = with_a_lost_create();
+    let sent = s.now.mono;
+    let mut looks = 0;
+    while !s.task.is_removed() {
+        s.answer(Answer::Remove(Outcome::Gone));
+        if s.task.is_removed() {
+            break;
+        }
+        assert!(s.task.is_lingering());
+        assert_eq!(s.wait().unwrap().reason, WaitReason::LateCreate);
+        s.until_due();
+        s.does(&["remove by name"]);
+        looks += 1;
+    }
+    let watched = s.now.mono.since(sent);
+    assert!(watched >= s.settings.limits.create && watched <= Duration::from_secs(270), "{watched:?}");
+    assert!((5..30).contains(&looks), "{looks}");
+}
+
+#[test]
+fn a_lost_create_that_comes_late_is_removed() {
+    let mut s = with_a_lost_create();
+    s.answer(Answer::Remove(Outcome::Gone));
+    s.until_due();
+    s.answer(removed());
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn a_late_create_that_somebody_started_is_killed() {
+    let mut s = with_a_lost_create();
+    s.answer(Answer::Remove(Outcome::Gone));
+    s.until_due();
+    s.answer(running_refusal());
+    s.does(&["remove by name", "kill SIGKILL"]);
+    s.answer(killed());
+    s.answer(removed());
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn the_watch_goes_on_after_a_restart() {
+    let mut s = with_a_lost_create();
+    s.answer(Answer::Remove(Outcome::Gone));
+    s.passes(Duration::from_secs(100));
+    s.restart();
+    s.wake();
+    s.does(&["remove by name"]);
+    s.answer(Answer::Remove(Outcome::Gone));
+    assert!(s.task.is_lingering() && !s.task.is_removed());
+    s.passes(Duration::from_secs(150));
+    s.wake();
+    s.answer(Answer::Remove(Outcome::Gone));
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn a_late_create_that_is_answered_lost_is_watched() {
+    let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.stop();
+    s.answer(Answer::Create(Outcome::Unknown(cut_off())));
+    s.does(&["create", "remove by name"]);
+    s.answer(Answer::Remove(Outcome::Gone));
+    assert!(s.task.is_lingering() && !s.task.is_removed());
+}
+
+#[test]
+fn a_late_create_that_never_left_is_nothing_to_watch() {
+    let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.stop();
+    s.never_sent(lighterman_calls::RequestKind::Create);
+    s.answer(Answer::Remove(Outcome::Gone));
+    assert!(s.task.is_removed());
+}
+
+#[test]
+fn a_late_create_that_worked_is_removed_by_its_id() {
+    let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.stop();
+    s.answer(created());
+    s.does(&["create", "remove"]);
+}
+
+#[test]
+fn without_a_wait_the_removal_follows_the_end_at_once() {
+    let mut s = Script::running();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.stop();
+    s.answer(stopped());
+    s.answer(shows(s.exited(0)));
+    s.does(&["stop 30s", "inspect", "remove"]);
+}
