@@ -35,13 +35,13 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().expect("a directory");
         let engine = directory.path().join("engine.sock");
         let served = Arc::new(AtomicUsize::new(0));
         let (opened, open) = watch::channel(0);
-        let listener = UnixListener::bind(&engine).unwrap();
+        let listener = UnixListener::bind(&engine).expect("a socket");
         tokio::spawn(serve(listener, Arc::clone(&served), opened));
-        let proxy = Proxy::start(&directory.path().join("proxy.sock"), &engine).unwrap();
+        let proxy = Proxy::start(&directory.path().join("proxy.sock"), &engine).expect("a socket");
         Self { proxy, served, open, _directory: directory }
     }
 
@@ -347,13 +347,13 @@ async fn an_answer_that_is_changed() {
 
 /// Reads the stream of events up to this text; what follows `|` are two lines that came later.
 async fn events(bench: &Bench, end: &str) -> String {
-    let mut stream = UnixStream::connect(bench.proxy.socket()).await.unwrap();
-    stream.write_all(b"GET /events HTTP/1.1\r\n\r\n").await.unwrap();
+    let mut stream = UnixStream::connect(bench.proxy.socket()).await.expect("a connection");
+    stream.write_all(b"GET /events HTTP/1.1\r\n\r\n").await.expect("the connection stands");
     let reading = async {
         let mut all = String::new();
         let mut piece = [0; 256];
         while !all.contains(end) {
-            let length = stream.read(&mut piece).await.unwrap();
+            let length = stream.read(&mut piece).await.expect("the connection stands");
             if length == 0 {
                 all += "|cut";
                 break;
@@ -363,7 +363,7 @@ async fn events(bench: &Bench, end: &str) -> String {
         all
     };
     let all = timeout(AMPLE, reading).await.expect("the line comes");
-    let (_, body) = all.split_once("\r\n\r\n").unwrap();
+    let (_, body) = all.split_once("\r\n\r\n").expect("a head");
     let lines = body.lines().filter(|line| !line.is_empty() && u32::from_str_radix(line, 16).is_err());
     lines.collect::<Vec<_>>().join(" ")
 }
