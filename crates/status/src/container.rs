@@ -186,29 +186,3 @@ impl ContainerStatus {
         }
     }
 }
-
-/// What the runtime says of a container's state, as far as the status depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RuntimeState {
-    /// A process runs; true as well while paused, and while restarting with a process.
-    pub running: bool,
-    /// The runtime tried to remove the container and could not.
-    pub dead: bool,
-    /// It has a start time.
-    pub started: bool,
-    /// It has an error text of its own.
-    pub failed: bool,
-}
-
-impl RuntimeState {
-    /// The status the runtime's state stands for (engine.md 4.9, last table; first match wins).
-    #[must_use]
-    pub const fn status(self) -> ContainerStatus {
-        match self {
-            Self { running: true, .. } => ContainerStatus::Running,
-            Self { dead: true, .. } => ContainerStatus::Stopped,
-            Self { started: false, failed: false, .. } => ContainerStatus::Created,
-            Self { started: true, .. } | Self { failed: true, .. } => ContainerStatus::Stopped,
-        }
-    }
-}

@@ -34,7 +34,7 @@ mod resource_kind;
 mod task;
 mod text;
 
-pub use container::{ContainerStatus, EventStatus, RuntimeState, SteadyState};
+pub use container::{ContainerStatus, EventStatus, SteadyState};
 pub use derive::{Member, StopCause, TaskKnown, container_desired_from, task_known_from, task_must_stop};
 pub use health::{Health, HealthRecord};
 pub use kind::ContainerKind;

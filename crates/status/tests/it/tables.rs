@@ -3,8 +3,8 @@
 use std::fmt::{Display, Write as _};
 
 use lighterman_status::{
-    ContainerKind, ContainerStatus, EventStatus, Health, ManagedAgentStatus, ResourceKind, ResourceStatus,
-    RuntimeState, SteadyState, TaskStatus, container_desired_from,
+    ContainerKind, ContainerStatus, EventStatus, Health, ManagedAgentStatus, ResourceKind, ResourceStatus, SteadyState,
+    TaskStatus, container_desired_from,
 };
 
 fn row(table: &mut String, cells: &[&dyn Display]) {
@@ -194,22 +194,4 @@ fn health_and_managed_agents_as_in_1_7_and_1_8() {
         row(&mut table, &[&"managed agent", status, &or_dash(status.event_text()), &status.backend_text()]);
     }
     insta::assert_snapshot!(table);
-}
-
-#[test]
-fn e146_the_runtime_s_state_over_all_rows() {
-    let mut table = String::new();
-    row(&mut table, &[&"running", &"dead", &"started", &"failed", &"status"]);
-    for bits in 0..16 {
-        let [running, dead, started, failed] = [8, 4, 2, 1].map(|bit| bits & bit != 0);
-        let state = RuntimeState { running, dead, started, failed };
-        let words = [(running, "running"), (dead, "dead"), (started, "started"), (failed, "failed")];
-        let words = words.map(|(yes, name)| word(yes, name));
-        row(&mut table, &[&words[0], &words[1], &words[2], &words[3], &state.status()]);
-    }
-    insta::assert_snapshot!(table);
-
-    let never_started = RuntimeState { running: false, dead: false, started: false, failed: false };
-    assert_eq!(never_started.status(), ContainerStatus::Created);
-    assert_eq!(RuntimeState { failed: true, ..never_started }.status(), ContainerStatus::Stopped);
 }
