@@ -56,11 +56,6 @@ impl Calls {
         }
     }
 
-    pub(crate) fn cancel_all(&mut self) {
-        self.out.clear();
-        self.executors.abort_all();
-    }
-
     /// Calls that are out and awaited.
     pub(crate) fn len(&self) -> usize {
         self.out.len()

@@ -64,8 +64,6 @@ pub struct Driver<R, S, C> {
     commit: JoinSet<Result<(), CommitError>>,
     events: Arc<EventLane>,
     requests: mpsc::Receiver<Request>,
-    /// Keeps the lane open when all handles are gone: the loop goes on with the tasks it has.
-    _lane_stays_open: mpsc::Sender<Request>,
     close: Arc<Notify>,
     publisher: Publisher,
     counters: Arc<Counters>,
@@ -94,7 +92,7 @@ impl<R: ContainerRuntime, S: Checkpoint, C: Clock> Driver<R, S, C> {
         let (sender, requests) = mpsc::channel(REQUESTS);
         let close = Arc::new(Notify::new());
         let handle = Handle {
-            requests: sender.clone(),
+            requests: sender,
             close: Arc::clone(&close),
             readers: publisher.readers(),
             counters: Arc::clone(&counters),
@@ -110,7 +108,6 @@ impl<R: ContainerRuntime, S: Checkpoint, C: Clock> Driver<R, S, C> {
             commit: JoinSet::new(),
             events: Arc::new(EventLane::new(Arc::clone(&counters))),
             requests,
-            _lane_stays_open: sender,
             close,
             publisher,
             counters,
@@ -136,6 +133,7 @@ impl<R: ContainerRuntime, S: Checkpoint, C: Clock> Driver<R, S, C> {
     }
 
     /// Waits for whatever comes first. Which one that is does not matter: a turn takes all that is there.
+    /// Without any handle left the loop goes on with the tasks it has.
     async fn wait(&mut self) -> Arrival {
         let deadline = [self.turns.poll_timeout(), self.ends_at].into_iter().flatten().min();
         tokio::select! {
@@ -289,11 +287,9 @@ impl<R: ContainerRuntime, S: Checkpoint, C: Clock> Driver<R, S, C> {
         self.commit.is_empty() && !self.turns.engine().is_dirty()
     }
 
-    /// Waits for nothing more but the last commit.
+    /// Waits for nothing more but the last commit. Calls and the stream end with the driver.
     async fn end(mut self) -> Ending {
         let unanswered = self.calls.len();
-        self.calls.cancel_all();
-        self.watch.abort_all();
         let in_time = timer::within(self.options.commit_wait, self.save_the_rest()).await;
         let unsaved = match in_time {
             Err(_) => Some("the last commit did not end in time".into()),

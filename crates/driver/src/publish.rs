@@ -235,3 +235,25 @@ fn enter(tasks: &mut BTreeMap<TaskId, Arc<TaskView>>, updates: &[Update]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_gave_up_waiting_is_forgotten_with_the_next_who_asks() {
+        let mut publisher = Publisher::new();
+        let task = TaskId::from_bits(1);
+        for _ in 0..100 {
+            let (reply, _gives_up) = oneshot::channel();
+            publisher.awaits(task.clone(), reply);
+        }
+        let (reply, mut verdict) = oneshot::channel();
+        publisher.awaits(task.clone(), reply);
+        assert_eq!(publisher.waiting[&task].len(), 1);
+        let error = SubmitError::Closing;
+        publisher.publish(vec![Update::Refused { task, error: error.clone() }]);
+        assert_eq!(verdict.try_recv(), Ok(Err(error)));
+        assert!(publisher.waiting.is_empty());
+    }
+}
