@@ -220,6 +220,8 @@ struct Container {
     runtime_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     create_sent: Option<At>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    create_doubt: Option<At>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     renamed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,6 +255,7 @@ impl From<&ContainerState> for Container {
             runtime_name: state.runtime_name.as_ref().map(ToString::to_string),
             runtime_id: state.runtime_id.as_ref().map(ToString::to_string),
             create_sent: state.create_sent.map(Into::into),
+            create_doubt: state.create_doubt.map(Into::into),
             renamed: state.renamed,
             exit_code: state.exit_code,
             error: state.error.as_ref().map(|e| Error { name: e.name.as_str().into(), text: e.text.clone() }),
@@ -281,6 +284,7 @@ impl TryFrom<Container> for ContainerState {
             runtime_name: container.runtime_name.as_deref().map(RuntimeName::parse).transpose()?,
             runtime_id: container.runtime_id.as_deref().map(RuntimeId::parse).transpose()?,
             create_sent: container.create_sent.map(Into::into),
+            create_doubt: container.create_doubt.map(Into::into),
             renamed: container.renamed,
             exit_code: container.exit_code,
             error: error.transpose()?,

@@ -20,6 +20,8 @@ pub(crate) struct Container {
     pub(crate) runtime_id: Option<RuntimeId>,
     /// A create call left at this moment and its outcome is not known for sure.
     pub(crate) create_sent: Option<Moment>,
+    /// An earlier create call left at this moment, and may still be carried out.
+    pub(crate) create_doubt: Option<Moment>,
     /// The name was found taken by somebody else, and chosen anew; that is done once.
     pub(crate) renamed: bool,
     pub(crate) exit_code: Option<ExitCode>,
@@ -48,7 +50,7 @@ pub(crate) struct Container {
     /// A start call that is still to return although the container is known to run.
     pub(crate) late_start: Option<ActionId>,
     /// A create call that is still to return although the container is taken for stopped.
-    pub(crate) late_create: Option<LateCreate>,
+    pub(crate) late_create: Option<ActionId>,
     /// Since when `work` stands as it does.
     pub(crate) since: Moment,
 }
@@ -77,8 +79,8 @@ pub(crate) enum PullStage {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CreateStage {
-    /// The call itself. `doubt` is when an earlier one left that may still be carried out.
-    Creating { doubt: Option<Moment> },
+    /// The call itself.
+    Creating,
     /// The name is in use, or the answer was lost: is it ours?
     LookingUp { lost: Option<ContainerError>, timed_out: bool, looks: u32 },
 }
@@ -114,20 +116,12 @@ pub(crate) enum StopStage {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RemoveStage {
-    /// The removal itself. `killed`: it was found running, which is met once.
+    /// The removal itself, by id. `killed`: in this try it was found running, which is met once.
     Removing { killed: bool },
     /// It was found running.
     Killing,
-    /// It is not there, but a create call may still bring it, until `over`.
-    Watching { over: Mono },
-}
-
-/// A create call that nobody waits for any more, but whose result must not be forgotten.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LateCreate {
-    pub(crate) id: ActionId,
-    /// When an earlier one left that may still be carried out.
-    pub(crate) doubt: Option<Moment>,
+    /// Is there one by our name, and is it ours? A create call may still bring it, until `over`.
+    Finding { over: Mono },
 }
 
 /// How far a piece of work is.
@@ -240,6 +234,22 @@ impl Work {
         }
     }
 
+    /// Which look it is, where a stage looks again and again for what became of its call.
+    pub(crate) const fn looks(&self) -> Option<u32> {
+        match self {
+            Self::Pull { stage: PullStage::Arrived { looks, .. }, .. }
+            | Self::Create { stage: CreateStage::LookingUp { looks, .. }, .. }
+            | Self::Start { stage: StartStage::Looking { looks, .. }, .. } => Some(*looks),
+            Self::Idle
+            | Self::Pull { stage: PullStage::Present | PullStage::Pulling, .. }
+            | Self::Create { stage: CreateStage::Creating, .. }
+            | Self::Start { stage: StartStage::Starting, .. }
+            | Self::Stop { .. }
+            | Self::Remove { .. }
+            | Self::Restore { .. } => None,
+        }
+    }
+
     /// Whether an inspect of the container is out.
     pub(crate) fn inspects(&self) -> bool {
         self.job().is_some_and(|job| match job.step {
@@ -273,6 +283,7 @@ impl Container {
             runtime_name: None,
             runtime_id: None,
             create_sent: None,
+            create_doubt: None,
             renamed: false,
             exit_code: None,
             error: None,
@@ -310,10 +321,6 @@ impl Container {
             Look::Asking { id: asked, .. } => asked == id,
             Look::None | Look::Behind { .. } | Look::Pausing { .. } => false,
         };
-        looking || self.work.asked() == Some(id) || self.late_start == Some(id) || self.is_late_create(id)
-    }
-
-    pub(crate) fn is_late_create(&self, id: ActionId) -> bool {
-        self.late_create.as_ref().is_some_and(|late| late.id == id)
+        looking || self.work.asked() == Some(id) || self.late_start == Some(id) || self.late_create == Some(id)
     }
 }

@@ -48,6 +48,8 @@ pub struct ContainerState {
     pub runtime_id: Option<RuntimeId>,
     /// A create call left then, and its outcome is not known for sure.
     pub create_sent: Option<Moment>,
+    /// An earlier create call left then, and may still be carried out.
+    pub create_doubt: Option<Moment>,
     /// The name was chosen anew once.
     pub renamed: bool,
     /// How its process ended.

@@ -237,8 +237,9 @@ impl TaskManager {
         if container.late_start == Some(id) {
             container.late_start = None;
             self.on_late_start(cx, c, answer);
-        } else if let Some(late) = container.late_create.take_if(|late| late.id == id) {
-            self.on_late_create(cx, c, late.doubt, answer);
+        } else if container.late_create == Some(id) {
+            container.late_create = None;
+            self.on_late_create(cx, c, answer);
         } else if container.work.asked() == Some(id) {
             self.on_work_answer(cx, c, answer);
         } else {
@@ -267,12 +268,13 @@ impl TaskManager {
         let container = &mut self.containers[c];
         if container.late_start == Some(id) {
             container.late_start = None;
-        } else if let Some(late) = container.late_create.take_if(|late| late.id == id) {
-            container.create_sent = late.doubt;
+        } else if container.late_create == Some(id) {
+            container.late_create = None;
+            container.create_sent = None;
         } else if container.work.asked() == Some(id) {
             let was = core::mem::replace(&mut container.work, Work::Idle);
             match was {
-                Work::Create { stage: CreateStage::Creating { doubt }, .. } => container.create_sent = doubt,
+                Work::Create { stage: CreateStage::Creating, .. } => container.create_sent = None,
                 Work::Restore { .. } => container.work = was.paused(cx.now.mono),
                 Work::Idle
                 | Work::Pull { .. }

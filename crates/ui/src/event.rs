@@ -257,12 +257,22 @@ pub(crate) enum Kind {
     Cleanup,
     /// A create that was cut off may still be carried out.
     LateCreate,
+    /// The agent shuts down.
+    Closing,
 }
 
 impl Kind {
     #[cfg(test)]
-    const ALL: [Self; 7] =
-        [Self::Call, Self::Pause, Self::Store, Self::RuntimeAway, Self::Running, Self::Cleanup, Self::LateCreate];
+    const ALL: [Self; 8] = [
+        Self::Call,
+        Self::Pause,
+        Self::Store,
+        Self::RuntimeAway,
+        Self::Running,
+        Self::Cleanup,
+        Self::LateCreate,
+        Self::Closing,
+    ];
 
     pub(crate) const fn of(reason: &WaitReason) -> Self {
         match reason {
@@ -273,13 +283,14 @@ impl Kind {
             WaitReason::Running => Self::Running,
             WaitReason::Cleanup => Self::Cleanup,
             WaitReason::LateCreate => Self::LateCreate,
+            WaitReason::Closing => Self::Closing,
         }
     }
 
     /// Whether it stays one wait when its details change. Of the others each is one of its own.
     pub(crate) const fn is_long(self) -> bool {
         match self {
-            Self::Store | Self::RuntimeAway | Self::LateCreate => true,
+            Self::Store | Self::RuntimeAway | Self::LateCreate | Self::Closing => true,
             Self::Call | Self::Pause | Self::Running | Self::Cleanup => false,
         }
     }

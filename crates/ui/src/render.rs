@@ -268,7 +268,7 @@ fn over(kind: Kind, waited_ms: Option<u64>) -> Option<String> {
     match kind {
         Kind::RuntimeAway => Some(format!("Docker answers again after {waited}")),
         Kind::Store => Some(format!("the state store takes changes again after {waited}")),
-        Kind::Call | Kind::Pause | Kind::Running | Kind::Cleanup | Kind::LateCreate => None,
+        Kind::Call | Kind::Pause | Kind::Running | Kind::Cleanup | Kind::LateCreate | Kind::Closing => None,
     }
 }
 

@@ -209,7 +209,8 @@ fn wait_details(now: Moment, wait: &Wait, since: Moment) -> WaitDetails {
         | WaitReason::RuntimeAway { .. }
         | WaitReason::Running
         | WaitReason::Cleanup
-        | WaitReason::LateCreate => (None, None),
+        | WaitReason::LateCreate
+        | WaitReason::Closing => (None, None),
     };
     let left = wait.until.map(|until| until.since(now.mono));
     WaitDetails {

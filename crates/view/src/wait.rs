@@ -56,6 +56,8 @@ pub enum WaitReason {
     Cleanup,
     /// A create call of ours was cut off and may still be carried out; its name is watched until it cannot.
     LateCreate,
+    /// The agent is shutting down and begins nothing more.
+    Closing,
 }
 
 impl fmt::Display for WaitReason {
@@ -69,6 +71,7 @@ impl fmt::Display for WaitReason {
             Self::Running => f.write_str("its container to end"),
             Self::Cleanup => f.write_str("the clean-up wait to be over"),
             Self::LateCreate => f.write_str("a create call that was cut off and may still be carried out"),
+            Self::Closing => f.write_str("the next start of the agent, which is shutting down"),
         }
     }
 }
@@ -85,6 +88,7 @@ impl WaitReason {
             Self::Running => "the container ends or is stopped",
             Self::Cleanup => "its time is over",
             Self::LateCreate => "the container appears, or the limit of the call is over",
+            Self::Closing => "the agent is started again",
         }
     }
 }

@@ -9,7 +9,8 @@ use alloc::{
 
 use lighterman_backoff::{derive_nth, up_to};
 use lighterman_calls::{
-    Answer, Call, ContainerSummary, Lost, LostCause, Outcome, Request, RuntimeEvent, RuntimeVersion,
+    Answer, Call, ContainerSummary, Lost, LostCause, Outcome, Refusal, RefusalClass, Request, RuntimeEvent,
+    RuntimeVersion,
 };
 use lighterman_ids::{ActionId, Moment, Mono, TaskId, Wall};
 use lighterman_task_manager::TaskEvent;
@@ -284,11 +285,13 @@ impl Engine {
                 self.link.failures = 0;
                 self.try_link(now);
             }
-            Outcome::Refused(refusal) => {
-                self.link.state = LinkState::Unusable(refusal.text);
+            Outcome::Refused(Refusal { class: RefusalClass::Unsupported, text }) => {
+                self.link.state = LinkState::Unusable(text);
                 self.link.gave_up = true;
                 self.host_changed = true;
             }
+            // It answers wrongly, which may pass (E150).
+            Outcome::Refused(refusal) => self.link_failed(now, &Lost::new(LostCause::Garbled, refusal.text)),
             Outcome::Gone => {
                 self.link_failed(now, &Lost::new(LostCause::Garbled, "there is no Docker API at this address"))
             }

@@ -103,6 +103,7 @@ fn recovered(container: &ContainerSummary) -> Option<ContainerState> {
         runtime_name: Some(container.name.clone()),
         runtime_id: Some(container.id.clone()),
         create_sent: None,
+        create_doubt: None,
         renamed: false,
         exit_code: None,
         error: None,

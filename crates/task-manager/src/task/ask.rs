@@ -60,7 +60,7 @@ impl TaskManager {
             Work::Create { stage, job } => self.resume_create(cx, c, stage, job.attempt),
             Work::Start { stage, job } => self.resume_start(cx, c, stage, job.attempt),
             Work::Stop { stage, job } => self.resume_stop(cx, c, stage, job.attempt),
-            Work::Remove { stage, job } => self.ask_remove(cx, c, stage, job.attempt),
+            Work::Remove { stage, job } => self.resume_remove(cx, c, stage, job.attempt),
             Work::Restore { job } => self.ask_restore(cx, c, job.attempt),
         }
     }
@@ -123,7 +123,7 @@ impl Container {
     /// Whether all that is left to do is to watch for a late create.
     pub(super) fn is_watching(&self) -> bool {
         match self.work {
-            Work::Remove { stage: RemoveStage::Watching { .. }, .. } => true,
+            Work::Remove { stage: RemoveStage::Finding { .. }, .. } => true,
             Work::Idle
             | Work::Pull { .. }
             | Work::Create { .. }

@@ -8,7 +8,7 @@ use lighterman_calls::{
     Request,
 };
 use lighterman_container_spec::{SpecError, Surroundings, create_request, runtime_name};
-use lighterman_ids::{Moment, RuntimeName};
+use lighterman_ids::RuntimeName;
 use lighterman_status::ContainerStatus;
 
 use super::{
@@ -28,7 +28,7 @@ impl TaskManager {
 
     pub(super) fn resume_create(&mut self, cx: &mut Context<'_>, c: usize, stage: CreateStage, attempt: u32) {
         match stage {
-            CreateStage::Creating { .. } => self.ask_create(cx, c, attempt),
+            CreateStage::Creating => self.ask_create(cx, c, attempt),
             CreateStage::LookingUp { .. } => self.ask_who_has_the_name(cx, c, stage, attempt),
         }
     }
@@ -46,10 +46,11 @@ impl TaskManager {
         let name = self.chosen_name(c);
         match self.create_request(cx, c, &name, &image) {
             Ok(request) => {
-                let doubt = self.containers[c].create_sent.replace(cx.now);
+                let container = &mut self.containers[c];
+                container.create_doubt = container.create_sent.replace(cx.now).or(container.create_doubt);
                 self.mark(c);
                 let job = self.ask_job(cx, Request::Create(Box::new(request)), cx.settings.limits.create, attempt);
-                self.containers[c].work = Work::Create { stage: CreateStage::Creating { doubt }, job };
+                self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
             }
             Err(error) => self.fail(cx.now, c, ContainerError::new(ErrorName::DockerClientConfig, error.to_string())),
         }
@@ -80,7 +81,7 @@ impl TaskManager {
         answer: Answer,
     ) {
         match stage {
-            CreateStage::Creating { doubt } => self.on_created(cx, c, n, doubt, expect_answer!(answer, Create)),
+            CreateStage::Creating => self.on_created(cx, c, n, expect_answer!(answer, Create)),
             CreateStage::LookingUp { lost, timed_out, looks } => {
                 let outcome = expect_answer!(answer, Inspect);
                 self.on_name_looked_up(cx, c, n, lost, timed_out, looks, outcome);
@@ -88,8 +89,7 @@ impl TaskManager {
         }
     }
 
-    /// `doubt`: an earlier call that may still be carried out, whatever became of this one.
-    fn on_created(&mut self, cx: &mut Context<'_>, c: usize, n: u32, doubt: Option<Moment>, outcome: Outcome<Created>) {
+    fn on_created(&mut self, cx: &mut Context<'_>, c: usize, n: u32, outcome: Outcome<Created>) {
         match outcome {
             Outcome::Done(created) => {
                 for warning in &created.warnings {
@@ -99,18 +99,20 @@ impl TaskManager {
                 self.set_known(cx.now, c, ContainerStatus::Created);
             }
             Outcome::Refused(Refusal { class: RefusalClass::NameInUse, .. }) => {
+                self.containers[c].create_sent = None;
+                self.mark(c);
                 self.look_up(cx, c, n, None, false);
             }
-            Outcome::Refused(refusal) => self.create_failed(cx, c, doubt, &refusal),
+            Outcome::Refused(refusal) => self.create_failed(cx, c, &refusal),
             Outcome::Gone => {
                 let refusal = Refusal::new(RefusalClass::NotFound, "Docker does not know the image");
-                self.create_failed(cx, c, doubt, &refusal);
+                self.create_failed(cx, c, &refusal);
             }
             Outcome::Unknown(lost) if is_away(&lost) => {
-                self.containers[c].create_sent = doubt;
+                self.containers[c].create_sent = None;
                 self.mark(c);
                 let job = self.pause_away(cx, c, n, &lost);
-                self.containers[c].work = Work::Create { stage: CreateStage::Creating { doubt }, job };
+                self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
             }
             Outcome::Unknown(lost) => {
                 let error = ContainerError::lost(ErrorName::CannotCreateContainer, "created", &lost);
@@ -136,7 +138,7 @@ impl TaskManager {
     ) {
         match outcome {
             Outcome::Done(facts) if self.is_ours(cx, c, &facts) => {
-                self.adopt_id(c, facts.id.clone());
+                self.adopt_found(c, facts.id.clone());
                 self.set_known(cx.now, c, ContainerStatus::Created);
                 self.observe(cx, c, &facts);
             }
@@ -177,8 +179,7 @@ impl TaskManager {
             self.fail(cx.now, c, error);
         } else {
             let job = self.pause(cx, c, &cx.settings.call_retry, n, error.text);
-            let doubt = self.containers[c].create_sent;
-            self.containers[c].work = Work::Create { stage: CreateStage::Creating { doubt }, job };
+            self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
         }
     }
 
@@ -197,23 +198,33 @@ impl TaskManager {
     }
 
     /// The answer to a create that nobody waited for any more: only what it left behind matters.
-    pub(super) fn on_late_create(&mut self, cx: &Context<'_>, c: usize, doubt: Option<Moment>, answer: Answer) {
+    pub(super) fn on_late_create(&mut self, cx: &Context<'_>, c: usize, answer: Answer) {
         match expect_answer!(answer, Create) {
             Outcome::Done(created) => self.adopt_id(c, created.id),
             Outcome::Unknown(lost) if !is_away(&lost) => {}
-            Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => self.containers[c].create_sent = doubt,
+            Outcome::Refused(_) | Outcome::Gone | Outcome::Unknown(_) => self.containers[c].create_sent = None,
         }
         self.mark(c);
         self.touch(c, cx.now);
     }
 
-    fn create_failed(&mut self, cx: &mut Context<'_>, c: usize, doubt: Option<Moment>, refusal: &Refusal) {
-        self.containers[c].create_sent = doubt;
+    fn create_failed(&mut self, cx: &mut Context<'_>, c: usize, refusal: &Refusal) {
+        self.containers[c].create_sent = None;
         self.fail(cx.now, c, ContainerError::new(ErrorName::CannotCreateContainer, &*refusal.text));
     }
 
-    /// The id is known: the create is certain.
-    pub(super) fn adopt_id(&mut self, c: usize, id: lighterman_ids::RuntimeId) {
+    /// It was found by its name, and is ours: one of the calls in doubt brought it. If there were two, the other
+    /// may still come, once this one is removed.
+    pub(super) fn adopt_found(&mut self, c: usize, id: lighterman_ids::RuntimeId) {
+        let container = &mut self.containers[c];
+        if container.create_doubt.is_some() {
+            container.create_doubt = container.create_sent.or(container.create_doubt);
+        }
+        self.adopt_id(c, id);
+    }
+
+    /// The id is known: the last create is certain.
+    fn adopt_id(&mut self, c: usize, id: lighterman_ids::RuntimeId) {
         let container = &mut self.containers[c];
         container.runtime_id = Some(id);
         container.create_sent = None;

@@ -32,6 +32,7 @@ impl TaskManager {
             runtime_name: container.runtime_name.clone(),
             runtime_id: container.runtime_id.clone(),
             create_sent: container.create_sent,
+            create_doubt: container.create_doubt,
             renamed: container.renamed,
             exit_code: container.exit_code,
             error: container.error.clone(),

@@ -11,7 +11,7 @@ use lighterman_status::{
 use super::TaskManager;
 use crate::{
     Context,
-    container::{CreateStage, LateCreate, Look, Work},
+    container::{CreateStage, Look, Work},
 };
 
 impl TaskManager {
@@ -85,9 +85,7 @@ impl TaskManager {
         let container = &mut self.containers[c];
         let asked = container.work.asked();
         match core::mem::replace(&mut container.work, Work::Idle) {
-            Work::Create { stage: CreateStage::Creating { doubt }, .. } => {
-                container.late_create = asked.map(|id| LateCreate { id, doubt });
-            }
+            Work::Create { stage: CreateStage::Creating, .. } => container.late_create = asked,
             Work::Idle
             | Work::Pull { .. }
             | Work::Create { .. }

@@ -1,6 +1,10 @@
 //! Clean-up: removing the containers of a stopped task (engine.md 3.11).
 
-use lighterman_calls::{Answer, Lost, Outcome, Refusal, RefusalClass, Request, Signal};
+use alloc::boxed::Box;
+
+use lighterman_calls::{
+    Answer, ContainerFacts, ContainerTarget, Lost, Outcome, Refusal, RefusalClass, Request, Signal,
+};
 use lighterman_ids::{Moment, Mono};
 
 use super::{TaskManager, ask::is_away, expect_answer};
@@ -25,7 +29,7 @@ impl TaskManager {
             if self.can_remove(c) {
                 self.touch(c, cx.now);
                 self.drop_look(c);
-                self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1);
+                self.begin_remove(cx, c);
             }
         }
     }
@@ -46,13 +50,42 @@ impl TaskManager {
         !container.removed && container.late_create.is_none() && matches!(container.work, Work::Idle)
     }
 
-    pub(super) fn ask_remove(&mut self, cx: &mut Context<'_>, c: usize, stage: RemoveStage, attempt: u32) {
+    /// By id, else by the recorded name, behind which somebody else may be: what is found there is looked at
+    /// first (engine.md 3.11, design.md R10).
+    fn begin_remove(&mut self, cx: &mut Context<'_>, c: usize) {
+        match (self.containers[c].runtime_id.is_some(), self.create_over(cx, c)) {
+            (true, _) => self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1),
+            (false, Some(over)) => self.ask_find(cx, c, over, 1),
+            (false, None) => self.is_gone(cx.now, c),
+        }
+    }
+
+    pub(super) fn resume_remove(&mut self, cx: &mut Context<'_>, c: usize, stage: RemoveStage, attempt: u32) {
+        match stage {
+            RemoveStage::Removing { .. } => self.ask_remove(cx, c, stage, attempt),
+            RemoveStage::Killing => self.ask_kill_to_remove(cx, c, attempt),
+            RemoveStage::Finding { over } => self.ask_find(cx, c, over, attempt),
+        }
+    }
+
+    fn ask_remove(&mut self, cx: &mut Context<'_>, c: usize, stage: RemoveStage, attempt: u32) {
         if cx.closing {
             return;
         }
-        let Some(target) = self.containers[c].target() else { return self.is_gone(cx.now, c) };
-        let job = self.ask_job(cx, Request::Remove(target), cx.settings.limits.remove, attempt);
+        let Some(id) = self.containers[c].runtime_id.clone() else { return self.is_gone(cx.now, c) };
+        let request = Request::Remove(ContainerTarget::Id(id));
+        let job = self.ask_job(cx, request, cx.settings.limits.remove, attempt);
         self.containers[c].work = Work::Remove { stage, job };
+    }
+
+    fn ask_find(&mut self, cx: &mut Context<'_>, c: usize, over: Mono, attempt: u32) {
+        if cx.closing {
+            return;
+        }
+        let Some(name) = self.containers[c].runtime_name.clone() else { return self.is_gone(cx.now, c) };
+        let request = Request::Inspect(ContainerTarget::Name(name));
+        let job = self.ask_job(cx, request, cx.settings.limits.inspect, attempt);
+        self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
     }
 
     pub(super) fn on_remove_answer(
@@ -69,20 +102,18 @@ impl TaskManager {
                 let Answer::Kill(_) = answer else { panic!("an answer of kind {:?} to a kill", answer.kind()) };
                 self.ask_remove(cx, c, RemoveStage::Removing { killed: true }, n);
             }
-            RemoveStage::Removing { .. } | RemoveStage::Watching { .. } => {
-                self.on_removed(cx, c, stage, n, expect_answer!(answer, Remove));
-            }
+            RemoveStage::Removing { killed } => self.on_removed(cx, c, killed, n, expect_answer!(answer, Remove)),
+            RemoveStage::Finding { over } => self.on_found(cx, c, over, n, expect_answer!(answer, Inspect)),
         }
     }
 
-    fn on_removed(&mut self, cx: &mut Context<'_>, c: usize, stage: RemoveStage, n: u32, outcome: Outcome<()>) {
+    fn on_removed(&mut self, cx: &mut Context<'_>, c: usize, killed: bool, n: u32, outcome: Outcome<()>) {
+        // Whoever starts it again between two tries is met again: it must go in the end.
+        let stage = RemoveStage::Removing { killed: false };
         match outcome {
-            Outcome::Done(()) => self.is_gone(cx.now, c),
-            Outcome::Gone => self.is_not_there(cx, c, &stage, n),
+            Outcome::Done(()) | Outcome::Gone => self.is_not_there(cx, c, self.create_over(cx, c), 1),
             // It runs, though it was taken for stopped.
-            Outcome::Refused(Refusal { class: RefusalClass::Conflict, .. })
-                if stage != (RemoveStage::Removing { killed: true }) =>
-            {
+            Outcome::Refused(Refusal { class: RefusalClass::Conflict, .. }) if !killed => {
                 self.ask_kill_to_remove(cx, c, n);
             }
             Outcome::Unknown(lost) if is_away(&lost) => {
@@ -97,6 +128,25 @@ impl TaskManager {
         }
     }
 
+    fn on_found(&mut self, cx: &mut Context<'_>, c: usize, over: Mono, n: u32, outcome: Outcome<Box<ContainerFacts>>) {
+        match outcome {
+            Outcome::Done(facts) if self.is_ours(cx, c, &facts) => {
+                self.adopt_found(c, facts.id.clone());
+                self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1);
+            }
+            // Somebody else's is none of ours.
+            Outcome::Done(_) | Outcome::Gone => self.is_not_there(cx, c, Some(over), n),
+            Outcome::Unknown(lost) if is_away(&lost) => {
+                let job = self.pause_away(cx, c, n, &lost);
+                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
+            }
+            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
+                let job = self.pause(cx, c, &cx.settings.late_create_retry, n, text);
+                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
+            }
+        }
+    }
+
     fn ask_kill_to_remove(&mut self, cx: &mut Context<'_>, c: usize, attempt: u32) {
         let target = self.containers[c].target().expect("what is being removed has a name");
         let request = Request::Kill { container: target, signal: Signal::Kill };
@@ -105,30 +155,28 @@ impl TaskManager {
     }
 
     /// Not there. If a create call was cut off it may still come: its name is watched until it cannot.
-    fn is_not_there(&mut self, cx: &Context<'_>, c: usize, stage: &RemoveStage, n: u32) {
-        let over = match stage {
-            RemoveStage::Watching { over } => Some(*over),
-            RemoveStage::Removing { .. } | RemoveStage::Killing => self.create_over(cx, c),
-        };
-        match over {
-            Some(over) if cx.now.mono < over => {
+    fn is_not_there(&mut self, cx: &Context<'_>, c: usize, over: Option<Mono>, n: u32) {
+        match over.filter(|over| cx.now.mono < *over) {
+            Some(over) => {
                 let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Watching { over }, job };
+                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
             }
-            Some(_) | None => self.is_gone(cx.now, c),
+            None => self.is_gone(cx.now, c),
         }
     }
 
-    /// When a create that was cut off is certainly not carried out any more; `None` without one.
+    /// When no create that was cut off is carried out any more for certain; `None` without one.
     fn create_over(&self, cx: &Context<'_>, c: usize) -> Option<Mono> {
-        let sent = self.containers[c].create_sent?;
-        Some(cx.now.deadline(sent, cx.settings.limits.create))
+        let container = &self.containers[c];
+        let sent = [container.create_sent, container.create_doubt];
+        sent.into_iter().flatten().map(|sent| cx.now.deadline(sent, cx.settings.limits.create)).max()
     }
 
     fn is_gone(&mut self, now: Moment, c: usize) {
         let container = &mut self.containers[c];
         container.removed = true;
         container.create_sent = None;
+        container.create_doubt = None;
         container.work = Work::Idle;
         self.mark(c);
         self.touch(c, now);

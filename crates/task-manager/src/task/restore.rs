@@ -83,7 +83,7 @@ impl TaskManager {
             }
             Outcome::Done(facts) => {
                 if by_name {
-                    self.adopt_id(c, facts.id.clone());
+                    self.adopt_found(c, facts.id.clone());
                     if self.containers[c].is_before(ContainerStatus::Created) {
                         self.set_known(cx.now, c, ContainerStatus::Created);
                     }
@@ -116,6 +116,7 @@ impl Container {
         self.runtime_name = saved.runtime_name;
         self.runtime_id = saved.runtime_id;
         self.create_sent = saved.create_sent;
+        self.create_doubt = saved.create_doubt;
         self.renamed = saved.renamed;
         self.exit_code = saved.exit_code;
         self.error = saved.error;

@@ -70,6 +70,9 @@ impl TaskManager {
         if container.late_create.is_some() {
             return Some((WaitReason::LateCreate, None));
         }
+        if cx.closing && container.is_before(container.desired) {
+            return Some((WaitReason::Closing, None));
+        }
         match container.known {
             ContainerStatus::Running | ContainerStatus::ResourcesProvisioned => Some((WaitReason::Running, None)),
             ContainerStatus::Stopped if !container.removed => Some((WaitReason::Cleanup, self.cleanup_due(cx))),
@@ -84,14 +87,15 @@ impl TaskManager {
 
 fn wait_of_work(work: &Work) -> Option<(WaitReason, Option<Mono>)> {
     let job = work.job()?;
+    let attempt = work.looks().unwrap_or(job.attempt);
     match (&job.step, work) {
-        (Step::Asking { kind, .. }, _) => Some((WaitReason::Call { kind: *kind, attempt: job.attempt }, None)),
-        (Step::Pausing { until, .. }, Work::Remove { stage: RemoveStage::Watching { .. }, .. }) => {
+        (Step::Asking { kind, .. }, _) => Some((WaitReason::Call { kind: *kind, attempt }, None)),
+        (Step::Pausing { until, .. }, Work::Remove { stage: RemoveStage::Finding { .. }, .. }) => {
             Some((WaitReason::LateCreate, Some(*until)))
         }
         (Step::Pausing { after, away: true, .. }, _) => Some((WaitReason::RuntimeAway { text: after.clone() }, None)),
         (Step::Pausing { until, after, away: false }, _) => {
-            Some((WaitReason::Pause { attempt: job.attempt, after: after.clone() }, Some(*until)))
+            Some((WaitReason::Pause { attempt, after: after.clone() }, Some(*until)))
         }
     }
 }

@@ -49,7 +49,7 @@ fn b018_a_container_is_removed_first_and_forgotten_then() {
 }
 
 #[test]
-fn a_container_found_running_is_killed_once() {
+fn a_container_found_running_is_killed_once_in_each_try() {
     let mut s = ended();
     s.until_due();
     s.answer(running_refusal());
@@ -60,8 +60,11 @@ fn a_container_found_running_is_killed_once() {
     s.does(&[]);
     assert!(s.until_due() >= Duration::from_secs(60));
     s.does(&["remove"]);
+    // Somebody starts it again and again.
     s.answer(running_refusal());
-    s.does(&[]);
+    s.does(&["kill SIGKILL"]);
+    s.answer(killed());
+    s.does(&["remove"]);
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn with_a_lost_create() -> Script {
     s.settings.cleanup_wait = Duration::ZERO;
     s.answer(Answer::Create(Outcome::Unknown(timed_out(240))));
     s.answer(no_container());
-    s.does(&["create", "inspect by name", "remove by name"]);
+    s.does(&["create", "inspect by name", "inspect by name"]);
     s
 }
 
@@ -145,14 +148,14 @@ fn the_name_of_a_lost_create_is_watched_until_it_cannot_come_any_more() {
     let sent = s.now.mono;
     let mut looks = 0;
     while !s.task.is_removed() {
-        s.answer(Answer::Remove(Outcome::Gone));
+        s.answer(no_container());
         if s.task.is_removed() {
             break;
         }
         assert!(s.task.is_lingering());
         assert_eq!(s.wait().unwrap().reason, WaitReason::LateCreate);
         s.until_due();
-        s.does(&["remove by name"]);
+        s.does(&["inspect by name"]);
         looks += 1;
     }
     let watched = s.now.mono.since(sent);
@@ -163,19 +166,35 @@ fn the_name_of_a_lost_create_is_watched_until_it_cannot_come_any_more() {
 #[test]
 fn a_lost_create_that_comes_late_is_removed() {
     let mut s = with_a_lost_create();
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.answer(no_container());
     s.until_due();
+    s.answer(shows(s.facts(Phase::Created)));
+    s.does(&["inspect by name", "remove"]);
     s.answer(removed());
     assert!(s.task.is_removed());
 }
 
 #[test]
+fn what_somebody_else_made_under_the_name_of_a_lost_create_is_left_alone() {
+    let mut s = with_a_lost_create();
+    let mut theirs = s.facts(Phase::Running);
+    theirs.labels.clear();
+    s.answer(shows(theirs.clone()));
+    while !s.task.is_removed() {
+        s.until_due();
+        s.answer(shows(theirs.clone()));
+    }
+    assert!(s.deeds().iter().skip(1).all(|call| call == "inspect by name"));
+}
+
+#[test]
 fn a_late_create_that_somebody_started_is_killed() {
     let mut s = with_a_lost_create();
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.answer(no_container());
     s.until_due();
+    s.answer(shows(s.facts(Phase::Running)));
     s.answer(running_refusal());
-    s.does(&["remove by name", "kill SIGKILL"]);
+    s.does(&["inspect by name", "remove", "kill SIGKILL"]);
     s.answer(killed());
     s.answer(removed());
     assert!(s.task.is_removed());
@@ -184,16 +203,16 @@ fn a_late_create_that_somebody_started_is_killed() {
 #[test]
 fn the_watch_goes_on_after_a_restart() {
     let mut s = with_a_lost_create();
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.answer(no_container());
     s.passes(Duration::from_secs(100));
     s.restart();
     s.wake();
-    s.does(&["remove by name"]);
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.does(&["inspect by name"]);
+    s.answer(no_container());
     assert!(s.task.is_lingering() && !s.task.is_removed());
     s.passes(Duration::from_secs(150));
     s.wake();
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.answer(no_container());
     assert!(s.task.is_removed());
 }
 
@@ -203,9 +222,29 @@ fn a_late_create_that_is_answered_lost_is_watched() {
     s.settings.cleanup_wait = Duration::ZERO;
     s.stop();
     s.answer(Answer::Create(Outcome::Unknown(cut_off())));
-    s.does(&["create", "remove by name"]);
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.does(&["create", "inspect by name"]);
+    s.answer(no_container());
     assert!(s.task.is_lingering() && !s.task.is_removed());
+}
+
+#[test]
+fn a_create_that_was_cut_off_may_come_after_the_one_that_followed_it_was_removed() {
+    let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.answer(Answer::Create(Outcome::Unknown(cut_off())));
+    s.answer(no_container());
+    s.until_due();
+    s.answer(created());
+    s.stop();
+    s.answer(Answer::Start(Outcome::Done(())));
+    s.answer(shows(s.facts(Phase::Running)));
+    s.answer(stopped());
+    s.answer(shows(s.exited(0)));
+    s.forget_deeds();
+    s.answer(removed());
+    assert!(s.task.is_lingering() && !s.task.is_removed());
+    s.until_due();
+    s.does(&["inspect by name"]);
 }
 
 #[test]
@@ -214,7 +253,6 @@ fn a_late_create_that_never_left_is_nothing_to_watch() {
     s.settings.cleanup_wait = Duration::ZERO;
     s.stop();
     s.never_sent(lighterman_calls::RequestKind::Create);
-    s.answer(Answer::Remove(Outcome::Gone));
     assert!(s.task.is_removed());
 }
 

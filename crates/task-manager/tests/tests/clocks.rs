@@ -104,7 +104,7 @@ fn the_watch_for_a_lost_create_ends_although_the_clock_stands_before_it_left() {
     s.wake();
     let begun = s.now.mono;
     for _ in 0..100 {
-        s.answer(Answer::Remove(Outcome::Gone));
+        s.answer(no_container());
         if s.task.is_removed() {
             break;
         }

@@ -181,18 +181,17 @@ fn a_create_while_the_runtime_is_away_leaves_no_doubt() {
 #[test]
 fn a_refused_second_create_does_not_take_back_the_doubt_about_the_first() {
     let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
     s.answer(Answer::Create(Outcome::Unknown(cut_off())));
     s.answer(no_container());
     let first = s.task.container_state(0).unwrap().create_sent;
     s.until_due();
     s.answer(Answer::Create(Outcome::Refused(fault())));
     assert_eq!(s.known(), Stopped);
-    assert_eq!(s.task.container_state(0).unwrap().create_sent, first, "the first may still be carried out");
+    assert_eq!(s.task.container_state(0).unwrap().create_doubt, first, "the first may still be carried out");
     // So its name is watched when the container is removed.
-    s.settings.cleanup_wait = Duration::ZERO;
-    s.until_due();
-    s.answer(Answer::Remove(Outcome::Gone));
-    assert!(s.task.is_lingering() || !s.task.is_removed());
+    s.answer(no_container());
+    assert!(s.task.is_lingering() && !s.task.is_removed());
 }
 
 #[test]
@@ -208,7 +207,7 @@ fn the_doubt_outlives_a_second_create_that_never_left_or_found_nobody() {
         } else {
             s.answer(Answer::Create(Outcome::Unknown(away())));
         }
-        assert!(s.task.container_state(0).unwrap().create_sent.is_some());
+        assert!(s.task.container_state(0).unwrap().create_doubt.is_some());
     }
 }
 
@@ -243,14 +242,13 @@ fn a_stop_does_not_wait_for_a_create() {
 }
 
 #[test]
-fn a_late_create_that_was_refused_leaves_nothing_to_remove_by_name() {
+fn a_late_create_that_was_refused_leaves_nothing_to_remove() {
     let mut s = Script::pulled();
     s.stop();
     s.answer(Answer::Create(Outcome::Refused(fault())));
     assert_eq!(s.task.container_state(0).unwrap().create_sent, None);
     s.until_due();
-    s.does(&["create", "remove by name"]);
-    s.answer(Answer::Remove(Outcome::Gone));
+    s.does(&["create"]);
     assert!(s.task.is_removed());
 }
 

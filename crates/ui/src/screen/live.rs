@@ -70,7 +70,8 @@ fn phrase(container: &ContainerView, wait: &Wait, now: Mono) -> (Ink, String) {
         WaitReason::Pause { .. }
         | WaitReason::Store { .. }
         | WaitReason::RuntimeAway { .. }
-        | WaitReason::LateCreate => (Ink::Attention, within(format!("waits for {}", clean(&wait.reason.to_string())))),
+        | WaitReason::LateCreate
+        | WaitReason::Closing => (Ink::Attention, within(format!("waits for {}", clean(&wait.reason.to_string())))),
     }
 }
 

@@ -159,7 +159,7 @@ impl Text {
         for container in &view.containers {
             let wait = container.wait.as_ref().filter(|wait| match Kind::of(&wait.reason) {
                 Kind::Running | Kind::Cleanup => false,
-                Kind::Call | Kind::Pause | Kind::Store | Kind::RuntimeAway | Kind::LateCreate => true,
+                Kind::Call | Kind::Pause | Kind::Store | Kind::RuntimeAway | Kind::LateCreate | Kind::Closing => true,
             });
             let known = self.reminders.get(&container.name).map(|(since, _)| *since);
             match wait.and_then(|_| timeline.waiting_since(&container.name)) {
