@@ -10,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use lighterman_contracts::Write;
@@ -33,8 +33,6 @@ pub(crate) struct Database {
     db: sled::Db,
     /// A second handle on sled's file, whose length sled itself never syncs.
     file: File,
-    /// When a file was last made or removed in the directory of sled's overflow files.
-    overflow: SystemTime,
 }
 
 impl Database {
@@ -63,8 +61,7 @@ impl Database {
         let file = File::open(db_file(&path))?;
         // The snapshot that opening writes has a new name, and the modes that the umask left.
         layout::settle(&path)?;
-        let overflow = fs::metadata(overflow_directory(&path))?.modified()?;
-        Ok((Self { path, db, file, overflow }, entries))
+        Ok((Self { path, db, file }, entries))
     }
 
     /// Applies the writes as one, and returns when they would survive a power cut.
@@ -72,7 +69,7 @@ impl Database {
     /// After an error this value is of no more use, and its file is suspect: the kernel may have dropped
     /// pages that it could not write and calls them clean, so that what is read back need not be on the
     /// device. A lack of space is no exception, as it may show up in the write-back too.
-    pub(crate) fn write(&mut self, writes: &[Write], limit: Duration) -> Result<(), Fault> {
+    pub(crate) fn write(&self, writes: &[Write], limit: Duration) -> Result<(), Fault> {
         guarded::unwinding(|| self.apply(writes))??;
         guarded::unwinding(|| self.flush(limit))??;
         Ok(self.sync()?)
@@ -119,13 +116,11 @@ impl Database {
     }
 
     /// Commits data and length of sled's file, and what should never be there: files beside it.
-    fn sync(&mut self) -> io::Result<()> {
-        let directory = overflow_directory(&self.path);
-        let changed = fs::metadata(&directory)?.modified()?;
-        if changed != self.overflow {
-            tracing::warn!(path = %directory.display(), "sled has put a page into a file of its own");
-            layout::settle(&directory)?;
-            self.overflow = changed;
+    fn sync(&self) -> io::Result<()> {
+        let overflow = self.path.join("blobs");
+        if fs::read_dir(&overflow)?.next().is_some() {
+            tracing::warn!(path = %overflow.display(), "sled has put a page into a file of its own");
+            layout::settle(&overflow)?;
         }
         self.file.sync_data()
     }
@@ -140,10 +135,6 @@ impl fmt::Debug for Database {
 
 fn db_file(path: &Path) -> PathBuf {
     path.join("db")
-}
-
-fn overflow_directory(path: &Path) -> PathBuf {
-    path.join("blobs")
 }
 
 /// sled takes the half-written snapshot of a process that died for the newest one, and then refuses the

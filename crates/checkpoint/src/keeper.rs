@@ -54,7 +54,7 @@ impl Keeper {
 
     fn commit(&mut self, batch: &Batch) -> Result<(), CommitError> {
         self.ensure_open().map_err(|fault| fault.to_commit_error())?;
-        let Some(database) = self.database.as_mut() else {
+        let Some(database) = self.database.as_ref() else {
             return Err(CommitError::Failed("the store is closed".to_owned()));
         };
         if let Err(fault) = database.write(&batch.writes, self.options.commit_limit) {

@@ -84,6 +84,14 @@ pub(crate) fn clean(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes stores that a rebuild has replaced; not before the one that replaces them has been read.
+pub(crate) fn remove_stores_below(directory: &Path, number: u64) -> io::Result<()> {
+    stores(directory)?
+        .into_iter()
+        .filter(|older| *older < number)
+        .try_for_each(|older| remove(&store(directory, older)))
+}
+
 /// Removes a file or a tree; fine when there is none.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let outcome = match fs::symlink_metadata(path) {

@@ -7,7 +7,7 @@
 //! | sled 0.34 | here |
 //! | --- | --- |
 //! | `flush` never commits the length of the file | `sync_data` on a second handle before the answer |
-//! | pages over 128 KiB go to files that are never synced | a value is stored in parts of 4 KiB, so that a page of 20 stays below |
+//! | a page over 128 KiB goes to a file that is never synced, and deleted too early | values lie in parts of 4 KiB, so that a page of 20 stays below |
 //! | a half-written snapshot makes the next opening fail for ever | it is removed before opening |
 //! | a half-written first configuration does the same | a new store is built aside and renamed into place |
 //! | opening may panic or hang on damage | on a thread of its own, guarded, with a limit in time |
@@ -22,7 +22,7 @@
 //! look without changing anything; [`move_aside`] before starting anew.
 //!
 //! Not for: what the bytes mean, their checksums, versions, splitting of large values, or deciding that
-//! a map is complete (crate `records`), nor for retries: when to commit again is decided by the core.
+//! a map is complete (crate `records`), nor for trying again: when to commit is decided by the core.
 //!
 //! ```
 //! use lighterman_checkpoint::{OpenOptions, Store};

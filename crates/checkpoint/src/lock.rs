@@ -61,7 +61,7 @@ pub struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Takes the lock of an existing directory if nobody alive holds it. Never waits.
+    /// Takes the lock of an existing directory if nobody alive holds it. Never waits for its owner.
     ///
     /// # Errors
     /// [`OpenError::Locked`] with its owner, or what is wrong with the directory.

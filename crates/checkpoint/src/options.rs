@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpenOptions {
     /// Longest time that one opening of sled may take, each time: 10,000 records need 10 ms, a damaged
-    /// file may take for ever.
+    /// file may take for ever. Opening the whole store takes at most twice as long.
     pub open_limit: Duration,
     /// Longest time that a commit may go unanswered: a device that hangs must not hold up the turns of
     /// the agent, which goes on without the store (`design.md R1`).

@@ -39,7 +39,7 @@ pub(crate) fn build(directory: &Path, number: u64, entries: &Entries, limit: Dur
 }
 
 fn fill(building: &Path, entries: &Entries, limit: Duration) -> Result<(), Fault> {
-    let (mut database, _none) = Database::open(building, limit)?;
+    let (database, _none) = Database::open(building, limit)?;
     for batch in batches(entries) {
         database.write(&batch, limit)?;
     }

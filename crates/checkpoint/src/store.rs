@@ -47,15 +47,18 @@ pub struct Store {
 
 impl Store {
     /// Makes the directory if its parent is there, takes its lock, and opens the store in it, a new one
-    /// if there was none. Blocks, within the limits.
+    /// if there was none. Blocks, within twice the limit for opening.
     ///
     /// # Errors
     /// See [`OpenError`]. A store with damage is never emptied or replaced: see
     /// [`move_aside`](crate::move_aside). That the entries are *complete* is for the reader of
     /// [`Loaded`] to find out.
     pub fn open(directory: &Path, options: OpenOptions) -> Result<(Self, Loaded), OpenError> {
-        layout::create_directory(directory)?;
-        Self::open_locked(DirectoryLock::try_acquire(directory)?, options)
+        let own = directory.to_owned();
+        within_limit(directory, options, move || {
+            layout::create_directory(&own)?;
+            Self::open_here(DirectoryLock::try_acquire(&own)?, options)
+        })
     }
 
     /// [`open`](Self::open) for whoever holds the lock already.
@@ -63,6 +66,11 @@ impl Store {
     /// # Errors
     /// As [`open`](Self::open); the lock is given up.
     pub fn open_locked(lock: DirectoryLock, options: OpenOptions) -> Result<(Self, Loaded), OpenError> {
+        let directory = lock.directory().to_owned();
+        within_limit(&directory, options, move || Self::open_here(lock, options))
+    }
+
+    fn open_here(lock: DirectoryLock, options: OpenOptions) -> Result<(Self, Loaded), OpenError> {
         let directory = lock.directory().to_owned();
         let (keeper, entries) = open_keeper(lock, options)?;
         let witness = keeper.witness.generation();
@@ -130,6 +138,11 @@ impl fmt::Debug for Store {
 /// # Errors
 /// As [`Store::open`]; a directory without a store is [`OpenError::Missing`].
 pub fn read(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError> {
+    let own = directory.to_owned();
+    within_limit(directory, options, move || read_here(&own, options))
+}
+
+fn read_here(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError> {
     let lock = DirectoryLock::try_acquire(directory)?;
     let failed = |error| OpenError::from_io(directory, error);
     layout::clean(directory).map_err(failed)?;
@@ -149,11 +162,22 @@ pub fn read(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError>
     outcome
 }
 
+/// Steps around sled may hang as well, each on its own only on a device that does not answer.
+fn within_limit<T: Send + 'static>(
+    directory: &Path,
+    options: OpenOptions,
+    work: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, OpenError> {
+    let outcome = guarded::run("checkpoint-start", options.open_limit.saturating_mul(2), work);
+    outcome.map_err(|abandoned| Fault::from(abandoned).into_open_error(directory)).flatten()
+}
+
 fn open_keeper(lock: DirectoryLock, options: OpenOptions) -> Result<(Keeper, Entries), OpenError> {
     let directory = lock.directory();
     layout::clean(directory).map_err(|error| OpenError::from_io(directory, error))?;
     let (witness, number) = find_or_create(directory, options)?;
     let (database, entries) = open_database(&layout::store(directory, number), options)?;
+    layout::remove_stores_below(directory, number).map_err(|error| OpenError::from_io(directory, error))?;
     let mut keeper = Keeper { lock, options, number, database: None, witness };
     let database = compact(&mut keeper, database, &entries)?;
     keeper.database = Some(database);
@@ -183,9 +207,6 @@ fn find(directory: &Path) -> Result<(Option<Witness>, Option<u64>), OpenError> {
     let damaged = |what: String| OpenError::Damaged { path: directory.to_owned(), what };
     let mut numbers = layout::stores(directory).map_err(failed)?;
     let newest = numbers.pop();
-    for replaced in numbers {
-        layout::remove(&layout::store(directory, replaced)).map_err(failed)?;
-    }
     let witness = layout::witness_file(directory).try_exists().map_err(failed)?.then(|| Witness::open(directory));
     match (witness.transpose()?, newest) {
         (None, Some(_)) => Err(damaged("its witness is missing".to_owned())),

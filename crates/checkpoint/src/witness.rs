@@ -2,11 +2,12 @@
 //!
 //! A flipped bit in sled's log makes a *shorter* log, that is an older map, sound in itself: only a
 //! memory outside of it can tell. The file has two slots, each in a sector of its own; they are written
-//! in turn, in place, after the batch has become durable, and never synced for it:
+//! in turn, in place, after the batch has become durable, and not synced for it:
 //!
 //! - The page cache survives a kill, so after one the witness is exact.
 //! - After a power cut it may be older than the map, never newer. It then detects less; it never
 //!   accuses a sound store.
+//! - The first one of each opening is synced, so that a store with commits never looks like a new one.
 //! - A write that the power cut tears leaves the other slot.
 
 use std::{
@@ -30,6 +31,8 @@ const RECORD_BYTES: usize = 8 * (WORDS + 1);
 pub(crate) struct Witness {
     file: File,
     last: Testimony,
+    /// Whether a commit of this opening has been synced.
+    is_synced: bool,
 }
 
 /// What one slot says.
@@ -60,7 +63,7 @@ impl Witness {
         };
         let slots = read_slots(&file).map_err(|error| OpenError::from_io(&path, error))?;
         let last = slots.into_iter().flatten().max_by_key(|testimony| testimony.sequence);
-        last.map(|last| Self { file, last }).ok_or_else(|| damaged("the witness is unreadable"))
+        last.map(|last| Self { file, last, is_synced: false }).ok_or_else(|| damaged("the witness is unreadable"))
     }
 
     /// The highest generation that is known to have been durable.
@@ -73,6 +76,10 @@ impl Witness {
         let next = Testimony { sequence: self.last.sequence + 1, generation: Some(generation) };
         self.file.write_all_at(&next.encode(), next.offset())?;
         self.last = next;
+        if !self.is_synced {
+            self.file.sync_data()?;
+            self.is_synced = true;
+        }
         Ok(())
     }
 }

@@ -37,7 +37,7 @@ fn entry() {
     match (role.as_str(), arguments.as_slice()) {
         ("writer", [directory, seed]) => write_for_ever(Path::new(directory), seed.parse().unwrap()),
         ("holder", [directory]) => hold(Path::new(directory)),
-        ("refused", [directory, umask]) => directories::open_as_somebody(Path::new(directory), umask),
+        ("somebody", [directory, umask]) => directories::open_as_somebody(Path::new(directory), umask),
         ("sled alone", [directory, seed]) => power_cuts::write_with_sled_alone(Path::new(directory), seed),
         ("check sled", [directory, seed, last]) => power_cuts::check_sled(Path::new(directory), seed, last),
         ("power cuts", []) => power_cuts::cut(),
@@ -57,14 +57,6 @@ pub(crate) fn set_role(command: &mut Command, role: &str, arguments: &[&str]) {
     command.env(ROLE, role).env(ROLE_ARGUMENTS, arguments.join("\n"));
 }
 
-/// A child in a role.
-pub(crate) fn command(role: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(executable());
-    command.args(ARGUMENTS);
-    set_role(&mut command, role, arguments);
-    command
-}
-
 /// A running child whose lines are read; killed when dropped.
 pub(crate) struct Running {
     child: Child,
@@ -73,7 +65,10 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(role: &str, arguments: &[&str]) -> Self {
-        let mut child = command(role, arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = Command::new(executable());
+        command.args(ARGUMENTS).stdout(Stdio::piped());
+        set_role(&mut command, role, arguments);
+        let mut child = command.spawn().unwrap();
         let lines = read_lines(child.stdout.take().unwrap());
         Self { child, lines }
     }

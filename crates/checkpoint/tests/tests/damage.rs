@@ -120,6 +120,8 @@ fn of_two_stores_after_a_rebuild_the_newer_counts() {
     let directory = scratch.path().join("state");
     host::copy_directory(&directory.join("store-1"), &directory.join("store-2"));
     fs::write(directory.join("store-1/db"), b"half removed").unwrap();
+    read(&directory, OPTIONS).unwrap();
+    assert!(directory.join("store-1").exists(), "reading changes nothing");
     let (_store, loaded) = Store::open(&directory, OPTIONS).unwrap();
     assert_eq!(base.model.clone().check(&loaded), base.model.generation);
     assert!(!directory.join("store-1").exists());

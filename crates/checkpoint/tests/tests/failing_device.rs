@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write as _, path::Path, process::Command, time::Duration};
 
-use lighterman_checkpoint::{OpenOptions, Store};
+use lighterman_checkpoint::{OpenError, OpenOptions, Store};
 use lighterman_contracts::{Checkpoint, CommitError};
 
 use crate::{
@@ -54,8 +54,9 @@ pub(crate) fn fail_and_heal() {
     run(store.commit(model.everything())).unwrap();
     store.close().unwrap();
     assert!(!directory.join("store-1").exists(), "the store was not written anew");
-    let (_store, loaded) = Store::open(&directory, OpenOptions::default()).unwrap();
+    let (store, loaded) = Store::open(&directory, OpenOptions::default()).unwrap();
     assert_eq!(model.check(&loaded), model.generation);
+    store.close().unwrap();
     println!("{failure:?}, then everything written anew");
 }
 
@@ -78,8 +79,15 @@ pub(crate) fn hang_and_go_on() {
     drop(frozen);
     run(store.commit(model.everything())).unwrap();
     store.close().unwrap();
-    let (_store, loaded) = Store::open(&device.path().join("state"), OpenOptions::default()).unwrap();
+    let (store, loaded) = Store::open(&device.path().join("state"), OpenOptions::default()).unwrap();
     assert_eq!(model.check(&loaded), 25);
+    store.close().unwrap();
+
+    let frozen = Frozen::new(device.path());
+    let options = OpenOptions { open_limit: Duration::from_millis(100), ..options };
+    let outcome = Store::open(&device.path().join("other"), options);
+    assert!(matches!(outcome, Err(OpenError::TimedOut { .. })), "{outcome:?}");
+    drop(frozen);
     println!("a device that hung: 20 commits refused in time, healed");
 }
 

@@ -63,8 +63,9 @@ fn fill_and_free_one(device: &Path) {
         Err(error) => assert!(matches!(error, OpenError::NoSpace { .. }), "{error:?}"),
     }
     fs::remove_file(filler).unwrap();
-    let (_store, loaded) = Store::open(&directory, OpenOptions::default()).unwrap();
+    let (store, loaded) = Store::open(&directory, OpenOptions::default()).unwrap();
     assert_eq!(loaded.entries, model.entries());
+    store.close().unwrap();
     println!("{}: full three times, healed by the same handle", device.display());
 }
 

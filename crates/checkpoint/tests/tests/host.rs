@@ -5,6 +5,8 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::mpsc::channel,
+    time::Duration,
 };
 
 use crate::child;
@@ -24,9 +26,7 @@ pub(crate) fn scratch() -> tempfile::TempDir {
 pub(crate) fn run_as_root(role: &str, arguments: &[&str]) {
     let can = Command::new("unshare").args(["--mount", "true"]).output();
     if !can.is_ok_and(|output| output.status.success()) {
-        let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(!is_ci, "NOT RUN: {role} needs root and mounts");
-        println!("NOT RUN: {role} needs root and mounts");
+        not_run(role);
         return;
     }
     let mut command = Command::new("unshare");
@@ -36,6 +36,20 @@ pub(crate) fn run_as_root(role: &str, arguments: &[&str]) {
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     println!("{text}");
     assert!(output.status.success(), "{role} failed");
+}
+
+/// Looks again and again, for 10 s, whether something has come about.
+pub(crate) fn until(condition: impl Fn() -> bool) -> bool {
+    const STEP: Duration = Duration::from_millis(5);
+    let (_keep, never) = channel::<()>();
+    (0..2000).any(|_| condition() || never.recv_timeout(STEP).is_ok())
+}
+
+/// Says that something could not be tested here; under CI that is a failure.
+pub(crate) fn not_run(what: &str) {
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    assert!(!is_ci, "NOT RUN: {what} needs root");
+    println!("NOT RUN: {what} needs root");
 }
 
 /// A mounted file system, unmounted when dropped.
@@ -68,12 +82,12 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let is_done = |arguments: &[&str]| {
-            Command::new("umount").args(arguments).arg(&self.at).output().is_ok_and(|output| output.status.success())
-        };
-        // Lazily if a process that is being killed still has files open.
-        if !is_done(&[]) && !is_done(&["--lazy"]) {
-            println!("{} stays mounted until this process ends", self.at.display());
+        let umount = |arguments: &[&str]| Command::new("umount").args(arguments).arg(&self.at).output();
+        // A thread that is ending may have a file open a little longer.
+        if !until(|| umount(&[]).is_ok_and(|output| output.status.success())) {
+            // It goes with who holds it, at the latest with this process.
+            let _ = umount(&["--lazy"]);
+            assert!(std::thread::panicking(), "{} is still in use", self.at.display());
         }
     }
 }
@@ -86,9 +100,16 @@ pub(crate) fn make_image(image: &Path, mib: u64) {
     command("mkfs.ext4", &[&journal[..], &[image.to_str().unwrap()]].concat());
 }
 
-/// Copies what has reached the device, holes as holes.
+/// Copies what has reached the device, holes as holes, as of one moment: threads of the kernel may still
+/// be writing, as for a journal that is nearly full, so it is copied until nothing has changed meanwhile.
 pub(crate) fn copy_image(from: &Path, to: &Path) {
-    command("cp", &["--sparse=always", from.to_str().unwrap(), to.to_str().unwrap()]);
+    const ATTEMPTS: usize = 100;
+    let (from, to) = (from.to_str().unwrap(), to.to_str().unwrap());
+    let is_copied = || {
+        command("cp", &["--sparse=always", from, to]);
+        Command::new("cmp").args(["--silent", from, to]).status().unwrap().success()
+    };
+    assert!((0..ATTEMPTS).any(|_| is_copied()), "{from} never stands still");
 }
 
 /// Copies a directory as it is.
