@@ -23,6 +23,8 @@ pub struct Ledger {
     entries: BTreeMap<Vec<u8>, Entry>,
     /// Sum of all checksums: whatever is missing, stale or too many changes it.
     digest: u128,
+    /// By key: how many parts a commit that failed may have left in the store.
+    doubtful: BTreeMap<Vec<u8>, u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,8 +96,9 @@ impl Ledger {
 
     /// The writes that bring these records into the store, head included. A record of `None` is deleted.
     ///
-    /// Nothing changes in the ledger until [`committed`](Self::committed). After a commit that failed the
-    /// same keys must be among the next: then it does not matter whether the failed one is in the store.
+    /// Nothing changes in the ledger until [`committed`](Self::committed). After a commit that failed it is told
+    /// so with [`failed`](Self::failed), and the same keys must be among the next: then it does not matter whether
+    /// the failed one is in the store.
     #[must_use]
     pub fn prepare(&self, records: impl IntoIterator<Item = (RecordKey, Option<Record>)>) -> Prepared {
         let generation = self.generation + 1;
@@ -119,11 +122,12 @@ impl Ledger {
         Prepared { generation, writes, change }
     }
 
-    /// Entries of the old value that the new one does not overwrite. A commit that failed may have left
-    /// one part more than the ledger knows, so a deletion always names the key itself.
+    /// Entries of the old value, and of one that a failed commit may have left, which the new one does not
+    /// overwrite. A deletion always names the key itself.
     fn drop_old_parts(&self, writes: &mut Vec<WriteOp>, key: &[u8], old: Option<Entry>, new: Option<Entry>) {
         let from = new.map_or(0, |entry| entry.parts);
-        let to = old.map_or(0, |entry| entry.parts).max(u16::from(new.is_none()));
+        let doubtful = self.doubtful.get(key).copied().unwrap_or(0);
+        let to = old.map_or(0, |entry| entry.parts).max(doubtful).max(u16::from(new.is_none()));
         writes.extend((from..to).map(|part| (parts::key_of(key, part), None)));
     }
 
@@ -132,10 +136,20 @@ impl Ledger {
         self.generation = change.generation;
         self.digest = change.digest;
         for (key, entry) in change.entries {
+            self.doubtful.remove(&key);
             match entry {
                 Some(entry) => self.entries.insert(key, entry),
                 None => self.entries.remove(&key),
             };
+        }
+    }
+
+    /// It is not known whether the writes of that change are durable.
+    pub fn failed(&mut self, change: LedgerChange) {
+        for (key, entry) in change.entries {
+            let parts = entry.map_or(0, |entry| entry.parts);
+            let doubtful = self.doubtful.entry(key).or_default();
+            *doubtful = parts.max(*doubtful);
         }
     }
 
@@ -205,7 +219,8 @@ struct Found {
     saved: SavedState,
     definitions: BTreeMap<TaskId, Arc<TaskDefinition>>,
     tasks: BTreeMap<TaskId, TaskState>,
-    containers: BTreeMap<TaskId, Vec<ContainerState>>,
+    /// With their places in task order.
+    containers: BTreeMap<TaskId, Vec<(usize, ContainerState)>>,
 }
 
 impl Found {
@@ -221,8 +236,8 @@ impl Found {
             (RecordKey::Task(task), Some(Record::Task(state))) if state.id == task => {
                 self.tasks.insert(task, state);
             }
-            (RecordKey::Container(task, _), Some(Record::Container(state))) => {
-                self.containers.entry(task).or_default().push(state);
+            (RecordKey::Container(task, place), Some(Record::Container(state))) => {
+                self.containers.entry(task).or_default().push((place, state));
             }
             (RecordKey::Image(image), Some(Record::Image(state))) if state.image == image => {
                 self.saved.images.insert(image, state);
@@ -232,17 +247,23 @@ impl Found {
         Ok(())
     }
 
-    /// A container record without its task is dropped with a warning by whoever reads the log (engine.md 1.13,
-    /// E144); a task without its definition cannot be driven, and the digest says that this is no damage
-    /// of the store but a fault of ours.
+    /// The digest says that nothing is missing, so what does not fit together is a fault of ours. A container or a
+    /// definition without its task is named as a stray, and the others load (E144); a task without its
+    /// definition cannot be driven.
     fn put_together(mut self) -> Result<SavedState, OpenError> {
         for (task, state) in self.tasks {
             let Some(definition) = self.definitions.remove(&task) else {
                 return Err(OpenError::Damaged(alloc::format!("task {task} has no definition")));
             };
             let containers = self.containers.remove(&task).unwrap_or_default();
+            let containers = containers.into_iter().map(|(_, state)| state).collect();
             self.saved.tasks.push(SavedTask { state, definition, containers });
         }
+        let containers = self.containers.into_iter();
+        let containers = containers.flat_map(|(task, places)| {
+            places.into_iter().map(move |(place, _)| RecordKey::Container(task.clone(), place))
+        });
+        self.saved.strays = containers.chain(self.definitions.into_keys().map(RecordKey::Definition)).collect();
         Ok(self.saved)
     }
 }

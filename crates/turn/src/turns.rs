@@ -139,6 +139,7 @@ impl Turns {
                 }
             }
             Err(text) => {
+                self.ledger.failed(commit.change);
                 self.engine.give_back_dirty(commit.keys);
                 self.engine.handle_event(now, Event::StoreFailed(text));
                 self.withdraw(now);
