@@ -26,16 +26,12 @@ pub struct RunSettings {
     pub kill: Duration,
     /// Limit of a removal.
     pub remove: Duration,
-    /// Limit of making a connection to the engine.
-    pub connect: Duration,
     /// Limit of a whole pull.
     pub pull: Duration,
     /// Limit of the wait for a pull's first progress line.
     pub pull_first_progress: Duration,
     /// Longest silence within a pull.
     pub pull_inactivity: Duration,
-    /// Limit of resolving an image's digest.
-    pub manifest: Duration,
     /// Between the stop signal and the kill, for a container that sets none.
     pub stop_timeout: Duration,
     /// How long the containers of a stopped task are kept.
@@ -61,11 +57,9 @@ impl RunSettings {
         stop_margin: Duration::from_secs(120),
         kill: Duration::from_secs(30),
         remove: Duration::from_secs(300),
-        connect: Duration::from_secs(10),
         pull: Duration::from_secs(7_200),
         pull_first_progress: Duration::from_secs(300),
         pull_inactivity: Duration::from_secs(60),
-        manifest: Duration::from_secs(60),
         stop_timeout: Duration::from_secs(30),
         cleanup_wait: Duration::from_secs(10_800),
         patience: Duration::from_secs(60),

@@ -127,7 +127,6 @@ const fn raised(variable: &'static str, least: Duration) -> Option<Reference> {
 /// The variable of the reference for the clean-up wait is not read: `run` ends when its task does, and a value meant
 /// for an agent would make it stay for hours.
 pub const SETTINGS: &[Setting] = &[
-    time("runtime.connect_timeout", |s| &mut s.connect, LEAST_LIMIT, None, "limit of connecting to Docker"),
     time(
         "runtime.patience",
         |s| &mut s.patience,
@@ -184,13 +183,6 @@ pub const SETTINGS: &[Setting] = &[
         LEAST_LIMIT,
         raised("ECS_IMAGE_PULL_INACTIVITY_TIMEOUT", Duration::from_secs(60)),
         "longest silence within a pull",
-    ),
-    time(
-        "images.manifest_timeout",
-        |s| &mut s.manifest,
-        LEAST_LIMIT,
-        raised("ECS_MANIFEST_PULL_TIMEOUT", Duration::from_secs(30)),
-        "limit of resolving an image's digest",
     ),
     count("images.max_pulls", |s| &mut s.max_pulls, 64, "pulls in flight"),
     time(

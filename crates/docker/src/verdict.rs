@@ -136,8 +136,10 @@ fn conflict(call: Addresses<'_>, text: &str) -> RefusalClass {
     if call == Addresses::NewContainer && name_taken { RefusalClass::NameInUse } else { RefusalClass::Conflict }
 }
 
+/// The kernel's words, in whatever letters the engine or a driver hands them on.
 fn is_out_of_space(text: &str) -> bool {
-    text.contains("no space left on device") || text.contains("disk quota exceeded")
+    let text = text.to_lowercase();
+    ["no space left on device", "disk quota exceeded"].iter().any(|words| text.contains(words))
 }
 
 /// What went wrong with a registry: for most faults the engine answers 500 and only the text tells.
@@ -238,6 +240,7 @@ mod tests {
             // The engine's own trouble.
             (NewContainer, 500, "mkdir /var/lib/docker/x: no space left on device", "no space"),
             (Startable(ID), 400, "write /x: no space left on device", "no space"),
+            (NewContainer, 500, "write /x: Disk quota exceeded", "no space"),
             (
                 Startable(ID),
                 500,

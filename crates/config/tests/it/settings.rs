@@ -12,21 +12,16 @@ fn load<const N: usize>(variables: [(&str, &str); N]) -> Effective {
 
 #[test]
 fn e151_values_below_the_minimum_of_the_reference_are_raised() {
-    let effective = load([
-        ("ECS_CONTAINER_START_TIMEOUT", "10s"),
-        ("ECS_CONTAINER_STOP_TIMEOUT", "0.1s"),
-        ("ECS_MANIFEST_PULL_TIMEOUT", "5s"),
-    ]);
+    let effective = load([("ECS_CONTAINER_START_TIMEOUT", "10s"), ("ECS_CONTAINER_STOP_TIMEOUT", "0.1s")]);
     let settings = effective.settings;
-    let seconds = [settings.start, settings.stop_timeout, settings.manifest].map(|limit| limit.as_secs());
-    assert_eq!(seconds, [45, 1, 30]);
+    let seconds = [settings.start, settings.stop_timeout].map(|limit| limit.as_secs());
+    assert_eq!(seconds, [45, 1]);
     let warnings: Vec<String> = effective.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
         [
             "ECS_CONTAINER_START_TIMEOUT: \"10s\" is below the minimum; using 45s",
             "ECS_CONTAINER_STOP_TIMEOUT: \"0.1s\" is below the minimum; using 1s",
-            "ECS_MANIFEST_PULL_TIMEOUT: \"5s\" is below the minimum; using 30s",
         ]
     );
 }
