@@ -1,0 +1,91 @@
+//! P18: every commit takes 50 ms longer; then every commit fails, and a stop and a kill are to leave all the same.
+
+use std::time::{Duration, Instant};
+
+use lighterman_calls::RequestKind;
+use lighterman_docker_tests::AMPLE;
+use lighterman_ids::TaskId;
+use tokio::time::timeout;
+
+use crate::{
+    agent::Agent,
+    findings::{Compare, Findings, Row},
+    goals::{self, Unit},
+    samples::{Samples, millis},
+    stage::{ENDS_WHEN_TOLD, Stage, Trouble},
+};
+
+const DELAY: Duration = Duration::from_millis(50);
+/// Is told to end and does not, so that it is known which call ended it.
+const STUBBORN: &[&str] = &["ignore-term"];
+
+pub(super) async fn run(stage: &Stage) -> Result<Findings, Trouble> {
+    let mut findings = Findings::default();
+    slow(stage, &mut findings).await?;
+    let stop = failing(stage, false).await?;
+    let kill = failing(stage, true).await?;
+    for (goal, what, [works, fails]) in [
+        (goals::STOP_WHILE_STORE_FAILS, "request to stop call, store fails", stop),
+        (goals::KILL_WHILE_STORE_FAILS, "request to kill call, store fails", kill),
+    ] {
+        findings.judge(goal, fails.max());
+        findings.row(Row::new(what, Unit::Millis, fails).over(works, Compare::Difference));
+    }
+    findings.note("The floor is the same with a store that works.");
+    Ok(findings)
+}
+
+/// Starts with and without the delay, in turns.
+async fn slow(stage: &Stage, findings: &mut Findings) -> Result<(), Trouble> {
+    let definition = stage.definition(ENDS_WHEN_TOLD)?;
+    let mut agent = Agent::start(stage).await?;
+    let (mut plain, mut slow) = (Samples::new(), Samples::new());
+    for repetition in 0..=stage.repetitions() {
+        for (delay, samples) in [(Duration::ZERO, &mut plain), (DELAY, &mut slow)] {
+            agent.store.delay(delay);
+            let started = agent.run_task(definition.new_task(stage.entropy())).await?;
+            // The first is a warm-up.
+            if repetition > 0 {
+                samples.push_millis(started.running);
+            }
+            agent.store.delay(Duration::ZERO);
+            agent.stop_task(&started.task).await?;
+            agent.remove_task(&started.task).await?;
+        }
+    }
+    agent.end().await?;
+    let row = Row::new("request to RUNNING, slow commits", Unit::Millis, slow).over(plain, Compare::Difference);
+    findings.judge(goals::SLOW_STORE, row.against_floor().map(|(rise, _)| rise / millis(DELAY)));
+    findings.row(row);
+    Ok(())
+}
+
+/// From the request to the call that leaves: with a store that works, and with one that fails.
+async fn failing(stage: &Stage, force: bool) -> Result<[Samples; 2], Trouble> {
+    let definition = stage.definition(STUBBORN)?;
+    let mut agent = Agent::start(stage).await?;
+    let mut measured = [Samples::new(), Samples::new()];
+    for _ in 0..stage.repetitions() {
+        for (fails, samples) in [false, true].into_iter().zip(&mut measured) {
+            let started = agent.run_task(definition.new_task(stage.entropy())).await?;
+            agent.store.fail(fails);
+            samples.push_millis(ask_and_see(&mut agent, &started.task, force).await?);
+            agent.store.fail(false);
+            // What was shown while the store failed was held back, and is shown as soon as it works.
+            agent.handle.stop(started.task.clone(), None, true)?;
+            agent.until(&started.task, |view| view.known.is_terminal()).await?;
+            agent.remove_task(&started.task).await?;
+        }
+    }
+    agent.end().await?;
+    Ok(measured)
+}
+
+async fn ask_and_see(agent: &mut Agent, task: &TaskId, force: bool) -> Result<Duration, Trouble> {
+    let before = agent.tap.count();
+    let begun = Instant::now();
+    agent.handle.stop(task.clone(), None, force)?;
+    let ends = |kind: RequestKind| matches!(kind, RequestKind::Stop | RequestKind::Kill);
+    let left = timeout(AMPLE, agent.tap.wait_for_call(before, ends)).await?;
+    Ok(left.saturating_duration_since(begun))
+}

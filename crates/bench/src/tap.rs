@@ -1,0 +1,165 @@
+//! Between driver and adapter: what passes, and when.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use futures_core::Stream;
+use futures_util::StreamExt as _;
+use lighterman_calls::{
+    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, Outcome, PullLimits,
+    PullStep, RequestKind, RuntimeEvent, RuntimeVersion, Signal, Watched,
+};
+use lighterman_contracts::ContainerRuntime;
+use lighterman_ids::{ImageRef, InstanceId, Wall};
+use tokio::sync::watch;
+
+/// A runtime that notes every call that leaves and every event that arrives, and changes neither.
+#[derive(Clone, Debug)]
+pub struct Tap<R> {
+    inner: R,
+    seen: Arc<Mutex<Seen>>,
+    /// How many calls have left.
+    count: Arc<watch::Sender<u64>>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    calls: Vec<(Instant, RequestKind)>,
+    events: Vec<(Instant, RuntimeEvent)>,
+    last_create: Option<CreateRequest>,
+}
+
+impl<R> Tap<R> {
+    /// Taps this runtime.
+    #[must_use]
+    pub fn new(inner: R) -> Self {
+        Self { inner, seen: Arc::default(), count: Arc::default() }
+    }
+
+    /// How many calls have left so far.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        *self.count.borrow()
+    }
+
+    /// When calls left, and which, from the `skip`th on.
+    #[must_use]
+    pub fn calls_from(&self, skip: u64) -> Vec<(Instant, RequestKind)> {
+        let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+        self.with(|seen| seen.calls.iter().skip(skip).copied().collect())
+    }
+
+    /// Waits until a call leaves that `is_it`, the first `skip` not looked at; when it left.
+    ///
+    /// # Panics
+    /// Never: the sender lives in `self`.
+    pub async fn wait_for_call(&self, skip: u64, is_it: impl Fn(RequestKind) -> bool) -> Instant {
+        let mut count = self.count.subscribe();
+        loop {
+            count.borrow_and_update();
+            if let Some((at, _)) = self.calls_from(skip).into_iter().find(|(_, kind)| is_it(*kind)) {
+                return at;
+            }
+            count.changed().await.expect("the sender lives in `self`");
+        }
+    }
+
+    /// The last event that `is_it`, and when it arrived.
+    #[must_use]
+    pub fn last_event(&self, is_it: impl Fn(&RuntimeEvent) -> bool) -> Option<(Instant, RuntimeEvent)> {
+        self.with(|seen| seen.events.iter().rev().find(|(_, event)| is_it(event)).cloned())
+    }
+
+    /// What was asked for with the last create call.
+    #[must_use]
+    pub fn last_create(&self) -> Option<CreateRequest> {
+        self.with(|seen| seen.last_create.clone())
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&mut Seen) -> T) -> T {
+        look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn leaves(&self, kind: RequestKind) {
+        let now = Instant::now();
+        self.with(|seen| seen.calls.push((now, kind)));
+        self.count.send_modify(|count| *count += 1);
+    }
+}
+
+impl<R: ContainerRuntime + Clone> ContainerRuntime for Tap<R> {
+    async fn ping(&self, limit: Duration) -> Outcome<()> {
+        self.leaves(RequestKind::Ping);
+        self.inner.ping(limit).await
+    }
+
+    async fn version(&self, limit: Duration) -> Outcome<RuntimeVersion> {
+        self.leaves(RequestKind::Version);
+        self.inner.version(limit).await
+    }
+
+    async fn inspect_image(&self, image: &ImageRef, limit: Duration) -> Outcome<Box<ImageFacts>> {
+        self.leaves(RequestKind::InspectImage);
+        self.inner.inspect_image(image, limit).await
+    }
+
+    fn pull(&self, image: &ImageRef, limits: PullLimits, limit: Duration) -> impl Stream<Item = PullStep> + Send {
+        self.leaves(RequestKind::Pull);
+        self.inner.pull(image, limits, limit)
+    }
+
+    async fn create(&self, request: &CreateRequest, limit: Duration) -> Outcome<Created> {
+        self.leaves(RequestKind::Create);
+        self.with(|seen| seen.last_create = Some(request.clone()));
+        self.inner.create(request, limit).await
+    }
+
+    async fn start(&self, container: &ContainerTarget, limit: Duration) -> Outcome<()> {
+        self.leaves(RequestKind::Start);
+        self.inner.start(container, limit).await
+    }
+
+    async fn inspect(&self, container: &ContainerTarget, limit: Duration) -> Outcome<Box<ContainerFacts>> {
+        self.leaves(RequestKind::Inspect);
+        self.inner.inspect(container, limit).await
+    }
+
+    async fn stop(&self, container: &ContainerTarget, grace: Duration, limit: Duration) -> Outcome<()> {
+        self.leaves(RequestKind::Stop);
+        self.inner.stop(container, grace, limit).await
+    }
+
+    async fn kill(&self, container: &ContainerTarget, signal: Signal, limit: Duration) -> Outcome<()> {
+        self.leaves(RequestKind::Kill);
+        self.inner.kill(container, signal, limit).await
+    }
+
+    async fn remove(&self, container: &ContainerTarget, limit: Duration) -> Outcome<()> {
+        self.leaves(RequestKind::Remove);
+        self.inner.remove(container, limit).await
+    }
+
+    async fn list(&self, instance: &InstanceId, limit: Duration) -> Outcome<Vec<ContainerSummary>> {
+        self.leaves(RequestKind::List);
+        self.inner.list(instance, limit).await
+    }
+
+    /// No [`RequestKind`] of its own: a stream is open for as long as the engine answers.
+    fn watch(
+        &self,
+        instance: &InstanceId,
+        since: Option<Wall>,
+        limit: Duration,
+    ) -> impl Stream<Item = Watched> + Send + 'static {
+        let seen = Arc::clone(&self.seen);
+        self.inner.watch(instance, since, limit).inspect(move |item| match item {
+            Watched::Event(event) => {
+                let arrived = (Instant::now(), RuntimeEvent::clone(event));
+                seen.lock().unwrap_or_else(PoisonError::into_inner).events.push(arrived);
+            }
+            Watched::Opened | Watched::Lost(_) => {}
+        })
+    }
+}
