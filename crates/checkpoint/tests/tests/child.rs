@@ -146,11 +146,11 @@ impl Drop for Running {
     }
 }
 
-/// Opens, checks, and commits generation after generation; tells each when it is durable.
+/// Opens, verifies, and commits generation after generation; tells each when it is durable.
 fn write_for_ever(directory: &Path, seed: u64) {
     let (store, loaded) = Store::open(directory, OpenOptions::default()).unwrap();
-    let mut model = Model::new(seed);
-    println!("open {}", model.check(&loaded));
+    let mut model = Model::resume(seed, &loaded);
+    println!("open {}", model.generation);
     loop {
         let batch = model.next_batch();
         run(lighterman_contracts::Checkpoint::commit(&store, batch)).unwrap();

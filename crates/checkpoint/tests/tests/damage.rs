@@ -298,7 +298,10 @@ fn flip_a_bit(directory: &Path, random: &mut Random) -> String {
 fn cut_a_tail(directory: &Path, random: &mut Random) -> String {
     let path = host::files(directory).into_iter().find(|path| path.ends_with("db")).unwrap();
     let file = File::options().write(true).open(&path).unwrap();
-    let length = random.below(file.metadata().unwrap().len());
+    let whole = file.metadata().unwrap().len();
+    // Every other time only a little.
+    let most = if random.below(2) == 0 { whole } else { 8192 };
+    let length = whole - 1 - random.below(most);
     file.set_len(length).unwrap();
     format!("{} cut to {length}", path.display())
 }

@@ -18,7 +18,9 @@ pub(crate) fn count(variable: &str, default: u64) -> u64 {
 
 /// A temporary directory, in memory where possible: what is tested there is not the disk.
 pub(crate) fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("lighterman-checkpoint-");
+    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir()).unwrap()
 }
 
 /// Runs a role of [`child`] as root in a mount namespace of its own, so that mounts and loop devices go

@@ -1,4 +1,4 @@
-//! kill -9 at random moments.
+//! kill -9 at random moments, many times over one store.
 
 use std::time::Duration;
 

@@ -33,7 +33,13 @@ impl Random {
     }
 
     fn bytes(&mut self, length: u64) -> Vec<u8> {
-        (0..length.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).take(usize::try_from(length).unwrap()).collect()
+        let length = usize::try_from(length).unwrap();
+        let mut bytes = Vec::with_capacity(length + 8);
+        while bytes.len() < length {
+            bytes.extend_from_slice(&self.next().to_le_bytes());
+        }
+        bytes.truncate(length);
+        bytes
     }
 }
 
@@ -43,11 +49,22 @@ pub(crate) struct Model {
     seed: u64,
     pub(crate) generation: u64,
     records: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Of all records, kept up with each change.
+    digest: u64,
 }
 
 impl Model {
     pub(crate) const fn new(seed: u64) -> Self {
-        Self { seed, generation: 0, records: BTreeMap::new() }
+        Self { seed, generation: 0, records: BTreeMap::new(), digest: 0 }
+    }
+
+    /// As the store tells it, which is verified, but not compared with what was committed.
+    pub(crate) fn resume(seed: u64, loaded: &Loaded) -> Self {
+        let mut model = Self { generation: verify(loaded).unwrap(), ..Self::new(seed) };
+        for (key, value) in loaded.entries.iter().filter(|(key, _)| key != HEAD) {
+            model.set(key, Some(value.clone()));
+        }
+        model
     }
 
     /// Goes on to the next generation; answers its batch.
@@ -58,15 +75,15 @@ impl Model {
         for _ in 0..=random.below(8) {
             let key = record_key(random.below(KEYS));
             if random.below(7) == 0 {
-                self.records.remove(&key);
+                self.set(&key, None);
                 batch.writes.push(Write::delete(key));
             } else {
                 let value = value(&mut random);
-                self.records.insert(key.clone(), value.clone());
+                self.set(&key, Some(value.clone()));
                 batch.writes.push(Write::put(key, value));
             }
         }
-        batch.writes.push(Write::put(HEAD.to_vec(), Head::of(self.generation, &self.records).encode()));
+        batch.writes.push(Write::put(HEAD.to_vec(), self.head()));
         batch
     }
 
@@ -90,9 +107,23 @@ impl Model {
     pub(crate) fn entries(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut entries = self.records.clone();
         if self.generation > 0 {
-            entries.insert(HEAD.to_vec(), Head::of(self.generation, &self.records).encode());
+            entries.insert(HEAD.to_vec(), self.head());
         }
         entries.into_iter().collect()
+    }
+
+    fn set(&mut self, key: &[u8], value: Option<Vec<u8>>) {
+        let new = value.as_ref().map_or(0, |value| digest_of(key, value));
+        let old = match value {
+            Some(value) => self.records.insert(key.to_vec(), value),
+            None => self.records.remove(key),
+        };
+        let old = old.map_or(0, |value| digest_of(key, &value));
+        self.digest = self.digest.wrapping_sub(old).wrapping_add(new);
+    }
+
+    fn head(&self) -> Vec<u8> {
+        head(self.generation, self.records.len(), self.digest)
     }
 
     /// Panics unless the store holds exactly what it has to at the generation that it tells.
@@ -139,36 +170,29 @@ fn verify_records(head: &[u8], records: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<u
         }
     }
     let generation = head.first_chunk().map(|bytes| u64::from_be_bytes(*bytes)).ok_or("the head is too short")?;
-    let expected = Head::of(generation, records).encode();
-    if head == expected { Ok(generation) } else { Err("the head is of another set".to_owned()) }
+    let digest = records.iter().fold(0_u64, |sum, (key, value)| sum.wrapping_add(digest_of(key, value)));
+    if head == self::head(generation, records.len(), digest) {
+        Ok(generation)
+    } else {
+        Err("the head is of another set".to_owned())
+    }
 }
 
 fn record_key(number: u64) -> Vec<u8> {
     format!("record/{number}").into_bytes()
 }
 
-struct Head {
-    generation: u64,
-    count: u64,
-    digest: u64,
+fn head(generation: u64, count: usize, digest: u64) -> Vec<u8> {
+    let words = [generation, u64::try_from(count).unwrap(), digest].map(u64::to_be_bytes);
+    let mut bytes = words.as_flattened().to_vec();
+    bytes.extend(checksum(&bytes));
+    bytes
 }
 
-impl Head {
-    fn of(generation: u64, records: &BTreeMap<Vec<u8>, Vec<u8>>) -> Self {
-        // The order does not matter, as it will not where the digest is kept up record by record.
-        let digest = records.iter().fold(0_u64, |sum, (key, value)| {
-            let key_and_value = Sha256::new().chain_update(key).chain_update([0]).chain_update(value).finalize();
-            sum.wrapping_add(u64::from_be_bytes(*key_and_value.first_chunk().unwrap()))
-        });
-        Self { generation, count: u64::try_from(records.len()).unwrap(), digest }
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        let words = [self.generation, self.count, self.digest].map(u64::to_be_bytes);
-        let mut bytes = words.as_flattened().to_vec();
-        bytes.extend(checksum(&bytes));
-        bytes
-    }
+/// What one record adds to the digest of the set, in whatever order.
+fn digest_of(key: &[u8], value: &[u8]) -> u64 {
+    let digest = Sha256::new().chain_update(key).chain_update([0]).chain_update(value).finalize();
+    u64::from_be_bytes(*digest.first_chunk().unwrap())
 }
 
 fn value(random: &mut Random) -> Vec<u8> {
