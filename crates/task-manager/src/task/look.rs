@@ -162,7 +162,10 @@ impl TaskManager {
         let Look::Asking { again, attempt, .. } = look else { return };
         match expect_answer!(answer, Inspect) {
             Outcome::Done(facts) => {
+                // While the facts are taken in: where they have no exit code, the event's counts.
+                self.containers[c].look = Look::Behind { cause: all };
                 self.observe(cx, c, &facts);
+                self.containers[c].look = Look::None;
                 if let Some(cause) = again
                     && !self.containers[c].known.is_terminal()
                 {

@@ -64,11 +64,15 @@ impl TaskManager {
     pub(super) fn finish(&mut self, cx: &Context<'_>, c: usize, facts: &ContainerFacts) {
         self.end_start(c);
         self.note_run(c, facts);
+        let code = match facts.phase {
+            Phase::Exited { code } => code,
+            // The runtime is removing it: only the event has told how it ended (engine.md 4.10).
+            Phase::Dead => self.told_exit_code(c),
+            Phase::Created | Phase::Running => None,
+        };
         let container = &mut self.containers[c];
         container.finished_at = facts.finished_at.or(container.finished_at);
-        if let Phase::Exited { code: Some(code) } = facts.phase {
-            container.exit_code = Some(code);
-        }
+        container.exit_code = code.or(container.exit_code);
         let stopping = container.stopping;
         if let Some(error) = error_of(facts, stopping) {
             self.record_error(c, error);
@@ -195,6 +199,10 @@ impl TaskManager {
 fn error_of(facts: &ContainerFacts, stopping: bool) -> Option<ContainerError> {
     if facts.oom_killed && !stopping && facts.phase == (Phase::Exited { code: Some(KILLED) }) {
         return Some(ContainerError::new(ErrorName::OutOfMemory, "Container killed due to memory usage"));
+    }
+    if facts.phase == Phase::Dead && !stopping {
+        let text = "the container is being removed from Docker, and not by us";
+        return Some(ContainerError::new(ErrorName::ContainerVanished, text));
     }
     (!facts.error.is_empty()).then(|| ContainerError::new(ErrorName::DockerState, &*facts.error))
 }

@@ -293,6 +293,17 @@ fn a_container_that_the_runtime_cannot_remove_has_stopped() {
     s.listed(Some(false));
     s.answer(shows(s.facts(Phase::Dead)));
     assert_eq!((s.known(), s.container().exit_code), (Stopped, None));
+    assert_eq!(s.error(), "ContainerVanishedError: the container is being removed from Docker, and not by us");
+}
+
+/// `docker rm -f`: by the time of the look the container is half removed (seen on 20.10.24).
+#[test]
+fn b001_a_container_that_is_being_removed_keeps_the_exit_code_that_the_event_told() {
+    let mut s = Script::running();
+    s.event(EventAction::Die { exit_code: Some(137) });
+    s.answer(shows(s.facts(Phase::Dead)));
+    assert_eq!((s.known(), s.container().exit_code), (Stopped, Some(137)));
+    assert!(s.error().starts_with("ContainerVanishedError: "), "{}", s.error());
 }
 
 #[test]
