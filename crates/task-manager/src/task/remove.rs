@@ -111,7 +111,11 @@ impl TaskManager {
         // Whoever starts it again between two tries is met again: it must go in the end.
         let stage = RemoveStage::Removing { killed: false };
         match outcome {
-            Outcome::Done(()) | Outcome::Gone => self.is_not_there(cx, c, self.create_over(cx, c), 1),
+            Outcome::Done(()) | Outcome::Gone => match self.create_over(cx, c) {
+                // However long ago: what a create in doubt has brought meanwhile has our name and another id.
+                Some(over) => self.ask_find(cx, c, over, 1),
+                None => self.is_gone(cx.now, c),
+            },
             // It runs, though it was taken for stopped.
             Outcome::Refused(Refusal { class: RefusalClass::Conflict, .. }) if !killed => {
                 self.ask_kill_to_remove(cx, c, n);
@@ -135,7 +139,7 @@ impl TaskManager {
                 self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1);
             }
             // Somebody else's is none of ours.
-            Outcome::Done(_) | Outcome::Gone => self.is_not_there(cx, c, Some(over), n),
+            Outcome::Done(_) | Outcome::Gone => self.is_not_there(cx, c, over, n),
             Outcome::Unknown(lost) if is_away(&lost) => {
                 let job = self.pause_away(cx, c, n, &lost);
                 self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
@@ -155,14 +159,12 @@ impl TaskManager {
     }
 
     /// Not there. If a create call was cut off it may still come: its name is watched until it cannot.
-    fn is_not_there(&mut self, cx: &Context<'_>, c: usize, over: Option<Mono>, n: u32) {
-        match over.filter(|over| cx.now.mono < *over) {
-            Some(over) => {
-                let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
-            }
-            None => self.is_gone(cx.now, c),
+    fn is_not_there(&mut self, cx: &Context<'_>, c: usize, over: Mono, n: u32) {
+        if over <= cx.now.mono {
+            return self.is_gone(cx.now, c);
         }
+        let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
+        self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
     }
 
     /// When no create that was cut off is carried out any more for certain; `None` without one.

@@ -242,6 +242,8 @@ fn a_create_that_was_cut_off_may_come_after_the_one_that_followed_it_was_removed
     s.answer(shows(s.exited(0)));
     s.forget_deeds();
     s.answer(removed());
+    s.does(&["inspect by name"]);
+    s.answer(no_container());
     assert!(s.task.is_lingering() && !s.task.is_removed());
     s.until_due();
     s.does(&["inspect by name"]);
@@ -273,4 +275,27 @@ fn without_a_wait_the_removal_follows_the_end_at_once() {
     s.answer(stopped());
     s.answer(shows(s.exited(0)));
     s.does(&["stop 30s", "inspect", "remove"]);
+}
+
+#[test]
+fn what_a_create_in_doubt_brought_later_is_found_however_long_ago_that_was() {
+    let mut s = Script::pulled();
+    // The first call is cut off and comes late; the second works, and somebody removes what it made.
+    s.answer(Answer::Create(Outcome::Unknown(cut_off())));
+    s.answer(no_container());
+    s.until_due();
+    s.answer(created());
+    s.event(EventAction::Destroy);
+    s.answer(no_container());
+    s.until_due();
+    s.does(&["create", "inspect by name", "create", "start", "inspect", "remove"]);
+    s.answer(Answer::Remove(Outcome::Gone));
+    s.does(&["inspect by name"]);
+    let mut facts = s.facts(Phase::Created);
+    facts.id = lighterman_ids::RuntimeId::parse(&"d1".repeat(32)).unwrap();
+    s.answer(shows(facts));
+    s.does(&["remove"]);
+    s.answer(removed());
+    s.answer(no_container());
+    assert!(s.task.is_removed());
 }

@@ -286,8 +286,14 @@ fn refused(request: &Request, class: RefusalClass) -> Answer {
     }
 }
 
+/// More cases with `PROPTEST_CASES` in the environment.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases * 4, max_shrink_iters: 20_000, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     /// The rules are checked by the script after every step; here that the end is always in reach, and that
     /// nothing stays in the runtime.
