@@ -17,8 +17,13 @@ pub(crate) fn request_for(container: &ContainerView, since: Option<Wall>) -> Opt
     Some(LogRequest { container: ContainerTarget::Id(id), follow: true, since, tty: container.tty })
 }
 
-/// Reads to the end, one piece at a time, as fast as the screen takes them.
-pub(crate) async fn follow<R: LogSource>(source: Arc<R>, name: ContainerName, request: LogRequest, stage: &Stage) {
+/// Reads to the end, one piece at a time, as fast as the screen takes them. Answers the name.
+pub(crate) async fn follow<R: LogSource>(
+    source: Arc<R>,
+    name: ContainerName,
+    request: LogRequest,
+    stage: &Stage,
+) -> ContainerName {
     let mut chunks = pin!(source.logs(request));
     while let Some(item) = chunks.next().await {
         match item {
@@ -32,7 +37,8 @@ pub(crate) async fn follow<R: LogSource>(source: Arc<R>, name: ContainerName, re
             }
         }
     }
-    stage.show(Show::LogEnd(name));
+    stage.show(Show::LogEnd(name.clone()));
+    name
 }
 
 fn why(outcome: &Outcome<()>) -> &str {

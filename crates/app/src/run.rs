@@ -5,6 +5,7 @@ mod session;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use lighterman_config::{ExitCode, RunSettings, StateRoot};
@@ -21,7 +22,7 @@ use crate::{
     instance::{Instance, InstanceError, OnDamage},
     settings::host_settings,
     stage::{Show, Stage},
-    sweep::Sweep,
+    sweep::{Sweep, Swept},
 };
 use session::{Outcome, Session};
 
@@ -70,16 +71,36 @@ where
 {
     let Surroundings { runtime, clock, entropy, mut signals, stage } = around;
     let run = Run { settings: host_settings(&options.settings), options, runtime, clock, entropy, stage: &stage };
-    let (code, text) = match run.perform(&mut signals).await {
-        Ok((code, text)) => (code, text),
+    let Done { code, text, nobody_reads } = match run.perform(&mut signals).await {
+        Ok(done) => done,
         Err(failure) => {
             stage.show(Show::Failure(failure));
-            (ExitCode::OwnError, None)
+            Done::of(ExitCode::OwnError, None)
         }
     };
     stage.show(Show::End(End { exit_code: code.code(), kind: code.as_str(), text }));
-    stage.close().await;
+    stage.close(if nobody_reads { NOBODY_READS } else { LAST_WORDS }).await;
     code
+}
+
+/// How long the last words may take to be written, as long as nothing of them moves.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// The same where nobody has read for some time.
+const NOBODY_READS: Duration = Duration::from_millis(500);
+
+/// What there is to say at the end.
+struct Done {
+    code: ExitCode,
+    text: Option<String>,
+    /// Whether output has been given up because nobody read it.
+    nobody_reads: bool,
+}
+
+impl Done {
+    const fn of(code: ExitCode, text: Option<String>) -> Self {
+        Self { code, text, nobody_reads: false }
+    }
 }
 
 struct Run<'a, R, C, E> {
@@ -108,13 +129,13 @@ where
     C: Clock + Clone,
     E: Entropy,
 {
-    async fn perform(&self, signals: &mut mpsc::Receiver<StopSignal>) -> Result<(ExitCode, Option<String>), Failure> {
+    async fn perform(&self, signals: &mut mpsc::Receiver<StopSignal>) -> Result<Done, Failure> {
         for warning in &self.options.warnings {
             self.stage.show(Show::Warning(warning.clone()));
         }
         let definition = self.load_definition()?;
         if let Some(code) = self.sweep(signals).await? {
-            return Ok((code, Some("stopped while cleaning up after earlier runs".into())));
+            return Ok(Done::of(code, Some("stopped while cleaning up after earlier runs".into())));
         }
         let directory = self.directory()?;
         let instance =
@@ -162,15 +183,17 @@ where
             runtime: &self.runtime,
             clock: &self.clock,
             entropy: &self.entropy,
+            stage: self.stage,
         };
         tokio::select! {
-            found = sweep.all(all, self.options.resume.as_ref()) => {
+            swept = sweep.all(all, self.options.resume.as_ref()) => {
                 let unlisted = |error| failure(format!("{} cannot be listed: {error}", all.display()), None);
-                let found = found.map_err(unlisted)?;
+                let Swept { found, gave_up } = swept.map_err(unlisted)?;
                 if !found.is_empty() {
                     self.stage.show(Show::Leftovers(found));
                 }
-                Ok(None)
+                let advice = format!("see to it that Docker answers at {}", self.options.docker_host);
+                gave_up.map_or(Ok(None), |text| Err(failure(text, Some(&advice))))
             }
             Some(signal) = signals.recv() => Ok(Some(code_of(signal))),
         }
@@ -245,7 +268,8 @@ where
         plan: Plan,
         signals: &mut mpsc::Receiver<StopSignal>,
     ) -> Result<Outcome, Failure> {
-        let directory = instance.directory.clone();
+        let kept = Kept { instance: instance.id.clone(), directory: instance.directory.clone() };
+        let is_new = plan.new.is_some();
         let (runtime, clock) = (Arc::clone(&self.runtime), self.clock.clone());
         let prepared = Prepared::new(instance, self.settings.clone(), plan.definitions, runtime, clock, &self.entropy)
             .map_err(|error| failure(error.to_string(), Some("add --recover, or use another --state-dir")))?;
@@ -257,25 +281,44 @@ where
         }
         let (lock, unsaved, updates) = host.end().await;
         session.show_the_rest(updates).await;
-        if let Some(unsaved) = unsaved {
+        let created_nothing = outcome.nothing_there || (is_new && session.has_created_nothing());
+        let nothing_is_left = created_nothing || (session.is_removed() && unsaved.is_none());
+        if let (false, Some(unsaved)) = (nothing_is_left, unsaved) {
             self.stage.show(Show::Warning(unsaved));
-        } else if let (true, true, Some(lock)) = (session.is_removed(), self.options.state.of_all().is_some(), lock)
+        }
+        if let (true, true, Some(lock)) = (nothing_is_left, self.options.state.of_all().is_some(), lock)
             && let Err(error) = lock.remove_directory()
         {
             self.stage.show(Show::Warning(error.to_string()));
         }
         match outcome.failure {
-            Some(text) => {
-                let advice = format!("the state is kept in {}; the next run goes on from it", directory.display());
-                Err(failure(text, Some(&advice)))
-            }
+            Some(text) if created_nothing => Err(failure(text, Some("nothing of it is in Docker; run it anew"))),
+            Some(text) => Err(failure(text, Some(&kept.advice(self.options.state.of_all().is_some())))),
             None => Ok(outcome),
         }
     }
 }
 
-fn exit_of(outcome: &Outcome) -> (ExitCode, Option<String>) {
-    match outcome.signal {
+/// A state directory that something is left in.
+struct Kept {
+    instance: InstanceId,
+    directory: PathBuf,
+}
+
+impl Kept {
+    /// `is_shared`: other runs look into the directories beside it.
+    fn advice(&self, is_shared: bool) -> String {
+        let Self { instance, directory } = self;
+        if is_shared {
+            format!("go on with it by `lighterman run --resume {instance}`; any other `lighterman run` cleans it up")
+        } else {
+            format!("go on with it by the same command: its state is kept in {}", directory.display())
+        }
+    }
+}
+
+fn exit_of(outcome: &Outcome) -> Done {
+    let (code, text) = match outcome.signal {
         Some(signal) => {
             let how = if outcome.leave_at_once {
                 "left at once; the next run cleans up"
@@ -286,7 +329,8 @@ fn exit_of(outcome: &Outcome) -> (ExitCode, Option<String>) {
         }
         None if outcome.exit_code.is_none() => (ExitCode::OwnError, Some("the container never ran to an end".into())),
         None => (ExitCode::of_task(outcome.exit_code), None),
-    }
+    };
+    Done { nobody_reads: outcome.silenced, ..Done::of(code, text) }
 }
 
 const fn code_of(signal: StopSignal) -> ExitCode {

@@ -7,8 +7,9 @@ use lighterman_config::RunSettings;
 use lighterman_engine::HostSettings;
 use lighterman_task_manager::{Limits, Settings};
 
-/// How long the containers of a stopped task are kept for whoever still reads their output (B-033).
-const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long the containers of a stopped task are kept at most. The command lets go of them as soon as their output has
+/// been read.
+const KEPT_AT_MOST: Duration = Duration::from_secs(24 * 3_600);
 
 /// A stop that ran into its limit this often is looked into: somebody waits in front of the screen.
 const STOP_TRIES: u32 = 2;
@@ -45,7 +46,7 @@ fn task_settings(run: &RunSettings) -> Settings {
         },
         stop_timeout: run.stop_timeout,
         stop_tries: STOP_TRIES,
-        cleanup_wait: run.cleanup_wait.max(DRAIN_LIMIT),
+        cleanup_wait: run.cleanup_wait.max(KEPT_AT_MOST),
         cleanup_retry: Backoff::new(Duration::from_millis(200), Duration::from_secs(5), 2_000, 200),
         ..Settings::REFERENCE
     }

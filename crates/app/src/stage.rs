@@ -13,13 +13,13 @@ use lighterman_contracts::{Clock, LogChunk};
 use lighterman_ids::{ContainerName, ImageRef};
 use lighterman_ui::{End, Failure, Leftover, Mode, Screen, Size, Started, StopAction, StopSignal};
 use lighterman_view::TaskView;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
+    time::timeout,
+};
 
 /// Pieces of output that wait for the screen; the engine keeps the rest.
 const WAITING_LOGS: usize = 256;
-
-/// Longest wait for the last words to be written.
-const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Something to be shown.
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub(crate) enum Show {
 pub struct Stage {
     shows: mpsc::Sender<Show>,
     logs: Arc<Semaphore>,
+    /// Counts what has been written.
+    written: watch::Receiver<u64>,
     ended: oneshot::Receiver<()>,
 }
 
@@ -67,13 +69,14 @@ impl Stage {
     ) -> io::Result<Self> {
         let (shows, incoming) = mpsc::channel();
         let (done, ended) = oneshot::channel();
+        let (count, written) = watch::channel(0);
         let work = move || {
-            show_all(Screen::new(mode, logs, status), &incoming, &clock);
+            show_all(Screen::new(mode, logs, status), &incoming, &count, &clock);
             // Nobody may be waiting any more.
             let _ = done.send(());
         };
         thread::Builder::new().name("screen".into()).spawn(work)?;
-        Ok(Self { shows, logs: Arc::new(Semaphore::new(WAITING_LOGS)), ended })
+        Ok(Self { shows, logs: Arc::new(Semaphore::new(WAITING_LOGS)), written, ended })
     }
 
     /// Takes lines of the program's own log, so that they do not run into what lives on the screen.
@@ -98,13 +101,27 @@ impl Stage {
         Arc::clone(&self.logs).acquire_owned().await.expect("nobody closes it")
     }
 
-    /// Waits until everything has been shown, for a while.
-    pub async fn close(self) {
+    /// Waits until nothing has been written for so long: there was nothing, or nobody reads what was.
+    pub(crate) fn silence(&self, limit: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let mut written = self.written.clone();
+        written.mark_unchanged();
+        async move {
+            // A screen that has ended writes nothing more either, and says so at once.
+            while let Ok(Ok(())) = timeout(limit, written.changed()).await {}
+        }
+    }
+
+    /// Waits until everything has been shown, or nothing could be for so long.
+    pub(crate) async fn close(self, patience: Duration) {
+        let silence = self.silence(patience);
         let Self { shows, ended, .. } = self;
         // Writers of the log may live on; this is the end all the same.
         let _ = shows.send(Show::Close);
         // A terminal that takes nothing must not keep the command from ending.
-        let _ = tokio::time::timeout(LAST_WORDS, ended).await;
+        tokio::select! {
+            _ = ended => {}
+            () = silence => {}
+        }
     }
 }
 
@@ -126,7 +143,13 @@ impl Write for LogWriter {
     }
 }
 
-fn show_all<L: Write, S: Write>(mut screen: Screen<L, S>, shows: &mpsc::Receiver<Show>, clock: &impl Clock) {
+fn show_all<L: Write, S: Write>(
+    mut screen: Screen<L, S>,
+    shows: &mpsc::Receiver<Show>,
+    written: &watch::Sender<u64>,
+    clock: &impl Clock,
+) {
+    let mut is_broken = false;
     loop {
         let next = match screen.poll_timeout() {
             Some(at) => shows.recv_timeout(at.since(clock.now().mono)),
@@ -138,7 +161,11 @@ fn show_all<L: Write, S: Write>(mut screen: Screen<L, S>, shows: &mpsc::Receiver
             Ok(show) => put(&mut screen, now, show),
             Err(mpsc::RecvTimeoutError::Timeout) => screen.handle_timeout(now),
         };
-        if let Err(error) = outcome {
+        written.send_modify(|count| *count += 1);
+        // Said once: the log goes to the screen, too.
+        if let Err(error) = outcome
+            && !std::mem::replace(&mut is_broken, true)
+        {
             tracing::debug!(error = %error, "the screen could not be written");
         }
     }

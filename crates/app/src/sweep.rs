@@ -1,20 +1,25 @@
 //! Cleaning up after runs whose process is dead. Living ones are listed and never touched.
 
-use std::{collections::BTreeMap, fs, io, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fs, io, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use lighterman_checkpoint::OpenError;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
-use lighterman_driver::Update;
-use lighterman_engine::{HostSettings, RuntimeLink};
+use lighterman_driver::{Handle, Update};
+use lighterman_engine::{HostSettings, HostView, RuntimeLink};
 use lighterman_ids::{InstanceId, TaskId};
 use lighterman_ui::Leftover;
 use lighterman_view::{ContainerView, TaskView};
+use tokio::time::timeout;
 
 use crate::{
     host::{Definitions, Host, Prepared},
     instance::{Instance, InstanceError, OnDamage},
+    stage::{Show, Stage},
 };
+
+/// A clean-up that takes longer is told of.
+const SAY_SO_AFTER: Duration = Duration::from_secs(1);
 
 /// Why a task of a dead run is stopped.
 const REASON: &str = "Its run ended without it";
@@ -26,6 +31,15 @@ pub(crate) struct Sweep<'a, R, C, E> {
     pub(crate) runtime: &'a Arc<R>,
     pub(crate) clock: &'a C,
     pub(crate) entropy: &'a E,
+    pub(crate) stage: &'a Stage,
+}
+
+/// What a sweep found, and whether it got to its end.
+#[derive(Default)]
+pub(crate) struct Swept {
+    pub(crate) found: Vec<Leftover>,
+    /// Docker did not answer for too long; how it failed.
+    pub(crate) gave_up: Option<String>,
 }
 
 impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
@@ -33,33 +47,39 @@ impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
     ///
     /// # Errors
     /// The directory cannot be listed.
-    pub(crate) async fn all(&self, all: &std::path::Path, except: Option<&InstanceId>) -> io::Result<Vec<Leftover>> {
+    pub(crate) async fn all(&self, all: &std::path::Path, except: Option<&InstanceId>) -> io::Result<Swept> {
         let directories = instances_below(all, except)?;
-        let found = join_all(directories.into_iter().map(|(id, directory)| self.one(id, directory))).await;
-        Ok(found.into_iter().flatten().collect())
+        let each = join_all(directories.into_iter().map(|(id, directory)| self.one(id, directory))).await;
+        let mut swept = Swept::default();
+        for one in each {
+            swept.found.extend(one.found);
+            swept.gave_up = swept.gave_up.or(one.gave_up);
+        }
+        Ok(swept)
     }
 
-    async fn one(&self, id: InstanceId, directory: PathBuf) -> Vec<Leftover> {
+    async fn one(&self, id: InstanceId, directory: PathBuf) -> Swept {
+        let only = |leftover| Swept { found: vec![leftover], gave_up: None };
         let instance = match Instance::open(&directory, self.entropy, self.on_damage) {
             Ok(instance) => instance,
             Err(InstanceError::Store(OpenError::Locked { owner, .. })) => {
-                return vec![Leftover::Living {
+                return only(Leftover::Living {
                     instance: id,
                     state_dir: directory,
                     pid: owner.map(|owner| owner.pid),
-                }];
+                });
             }
             Err(error) => {
                 let why = format!("{error}; {}", error.advice());
-                return vec![Leftover::Unreadable { state_dir: directory, why }];
+                return only(Leftover::Unreadable { state_dir: directory, why });
             }
         };
         let tasks: Vec<TaskId> = instance.saved.tasks.iter().map(|task| task.state.id.clone()).collect();
         let (runtime, clock) = (Arc::clone(self.runtime), self.clock.clone());
         let settings = self.settings.clone();
         match Prepared::new(instance, settings, Definitions::new(), runtime, clock, self.entropy) {
-            Ok(prepared) => stop_all(prepared, &tasks, id, directory).await,
-            Err(error) => vec![Leftover::Unreadable { state_dir: directory, why: error.to_string() }],
+            Ok(prepared) => stop_all(prepared, &tasks, id, directory, self.stage).await,
+            Err(error) => only(Leftover::Unreadable { state_dir: directory, why: error.to_string() }),
         }
     }
 }
@@ -90,14 +110,25 @@ async fn stop_all<R: ContainerRuntime, C: Clock>(
     tasks: &[TaskId],
     instance: InstanceId,
     state_dir: PathBuf,
-) -> Vec<Leftover> {
+    stage: &Stage,
+) -> Swept {
     let mut seen = Seen::default();
     for task in tasks {
         seen.stop(&prepared.handle, task);
     }
+    let handle = prepared.handle.clone();
     let mut host = prepared.start();
-    let finished = seen.until_done(&mut host).await;
-    let trouble = trouble_of(&host);
+    let finished = {
+        let mut done = pin!(seen.until_done(&mut host));
+        match timeout(SAY_SO_AFTER, &mut done).await {
+            Ok(finished) => finished,
+            Err(_) => {
+                stage.show(Show::Note(what_it_waits_for(&instance, &handle)));
+                done.await
+            }
+        }
+    };
+    let gave_up = (!finished).then(|| trouble_of(&host.view()));
     let (lock, unsaved, mut updates) = host.end().await;
     while let Some(update) = updates.next().await {
         seen.take(update);
@@ -111,13 +142,30 @@ async fn stop_all<R: ContainerRuntime, C: Clock>(
     let leftover = |container: &ContainerView| {
         let name = container.runtime_name.as_ref()?.to_string();
         let (instance, state_dir) = (instance.clone(), state_dir.clone());
-        Some(if finished {
-            Leftover::Cleaned { instance, state_dir, container: name, exit_code: container.exit_code }
-        } else {
-            Leftover::Kept { instance, state_dir, container: name, why: trouble.clone() }
+        Some(match &gave_up {
+            None => Leftover::Cleaned { instance, state_dir, container: name, exit_code: container.exit_code },
+            Some(why) => Leftover::Kept { instance, state_dir, container: name, why: why.clone() },
         })
     };
-    seen.views.values().flat_map(|view| &view.containers).filter_map(leftover).collect()
+    let found = seen.views.values().flat_map(|view| &view.containers).filter_map(leftover).collect();
+    Swept { found, gave_up }
+}
+
+/// Whoever waits for a new run should know what for.
+fn what_it_waits_for(instance: &InstanceId, handle: &Handle) -> String {
+    let tasks = handle.tasks().get();
+    let containers = tasks.values().flat_map(|view| &view.containers);
+    let waits: Vec<String> = containers
+        .filter_map(|container| Some(format!("{} waits for {}", container.name, container.wait.as_ref()?.reason)))
+        .collect();
+    let what = match &handle.host().get().runtime {
+        RuntimeLink::Up { .. } if !waits.is_empty() => waits.join(", "),
+        RuntimeLink::Up { .. } => "Docker is at work".into(),
+        RuntimeLink::Connecting { .. } | RuntimeLink::Away { .. } | RuntimeLink::Unusable { .. } => {
+            trouble_of(&handle.host().get())
+        }
+    };
+    format!("still cleaning up after the earlier run {instance}: {what}; Ctrl-C leaves it to the next run")
 }
 
 /// Tasks of a dead run, as they were last shown.
@@ -127,7 +175,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn stop(&self, handle: &lighterman_driver::Handle, task: &TaskId) {
+    fn stop(&self, handle: &Handle, task: &TaskId) {
         // A lane that is full is tried again with the next update.
         if let Err(error) = handle.stop(task.clone(), Some(REASON.into()), false) {
             tracing::debug!(error = %error, task.id = %task, "a task cannot be stopped yet");
@@ -175,11 +223,12 @@ impl Seen {
     }
 }
 
-fn trouble_of(host: &Host) -> String {
-    match &host.view().runtime {
-        RuntimeLink::Connecting { trouble: Some(text) }
-        | RuntimeLink::Away { trouble: text }
-        | RuntimeLink::Unusable { text } => format!("Docker does not answer: {text}"),
+fn trouble_of(host: &HostView) -> String {
+    match &host.runtime {
+        RuntimeLink::Connecting { trouble: Some(text) } | RuntimeLink::Away { trouble: text } => {
+            format!("Docker does not answer: {text}")
+        }
+        RuntimeLink::Unusable { text } => format!("this Docker cannot be used: {text}"),
         RuntimeLink::Connecting { trouble: None } | RuntimeLink::Up { .. } => "Docker does not answer".into(),
     }
 }

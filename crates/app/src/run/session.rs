@@ -1,6 +1,6 @@
 //! Following a task to its end: views, output, progress, signals.
 
-use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use lighterman_calls::ExitCode;
@@ -19,6 +19,13 @@ use crate::{
     stage::{Show, Stage},
 };
 
+/// How long nothing of the output of a container that has ended may come, or be taken by a reader, before the rest of it
+/// is given up: its stream may never end (B-033), and a pager that nobody reads takes nothing.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// The same once somebody wants the command to end.
+const SHORT_SILENCE: Duration = Duration::from_secs(2);
+
 /// How a session ended.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
@@ -30,7 +37,14 @@ pub(super) struct Outcome {
     pub(super) leave_at_once: bool,
     /// It could not be followed to its end.
     pub(super) failure: Option<String>,
+    /// There was no task, and no container of one.
+    pub(super) nothing_there: bool,
+    /// Output was given up.
+    pub(super) silenced: bool,
 }
+
+/// Reads the output of a container to its end.
+type Output<'a> = Pin<Box<dyn Future<Output = ContainerName> + Send + 'a>>;
 
 /// What the command is doing about its task.
 pub(super) struct Session<'a, R> {
@@ -39,8 +53,11 @@ pub(super) struct Session<'a, R> {
     task: Option<TaskId>,
     logs_since: Option<Wall>,
     view: Option<Arc<TaskView>>,
-    followed: BTreeSet<ContainerName>,
-    outputs: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    /// Whose output is or was read, and whether it has been to its end.
+    followed: BTreeMap<ContainerName, bool>,
+    outputs: FuturesUnordered<Output<'a>>,
+    /// Ends when nothing of the output of a stopped task has moved for too long.
+    silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     signals: u32,
     outcome: Outcome,
     /// What was last said about Docker and the store.
@@ -55,8 +72,9 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             task,
             logs_since,
             view: None,
-            followed: BTreeSet::new(),
+            followed: BTreeMap::new(),
             outputs: FuturesUnordered::new(),
+            silence: None,
             signals: 0,
             outcome: Outcome::default(),
             told: None,
@@ -65,7 +83,13 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
 
     /// Whether nothing of the task is left.
     pub(super) fn is_removed(&self) -> bool {
-        self.view.as_ref().is_none_or(|view| view.removed)
+        self.view.as_ref().is_some_and(|view| view.removed)
+    }
+
+    /// Whether no create call of the task can have left: a name is chosen, and shown, before.
+    pub(super) fn has_created_nothing(&self) -> bool {
+        let no_name = |view: &TaskView| view.containers.iter().all(|container| container.runtime_name.is_none());
+        self.view.as_deref().is_none_or(no_name)
     }
 
     /// Goes on until the task has ended and is gone from Docker, or until that cannot be followed.
@@ -91,7 +115,10 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
                     Some(update) => self.on_update(&handle, update),
                     None => self.outcome.failure = Some("the agent's loop has ended".into()),
                 },
-                Some(()) = self.outputs.next() => {}
+                Some(name) = self.outputs.next() => drop(self.followed.insert(name, true)),
+                () = async { self.silence.as_mut().expect("asked for").await }, if self.silence.is_some() => {
+                    self.give_up_output();
+                }
                 news = progress.next(), if !pulls_end => match news {
                     Some(news) => self.stage.show(Show::Pull(news.image, news.step)),
                     None => pulls_end = true,
@@ -125,6 +152,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         }
         if self.task.is_none() && host.checked && host.unfinished == 0 {
             self.outcome.failure = Some("there is no task to go on with".into());
+            self.outcome.nothing_there = true;
             return true;
         }
         self.view.as_ref().is_some_and(|view| view.removed || view.lingering)
@@ -153,13 +181,32 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.stage.show(Show::View(Arc::clone(&view)));
         for container in &view.containers {
             if let Some(request) = logs::request_for(container, self.logs_since)
-                && self.followed.insert(container.name.clone())
+                && !self.followed.contains_key(&container.name)
             {
                 let name = container.name.clone();
+                self.followed.insert(name.clone(), false);
                 self.outputs.push(Box::pin(logs::follow(Arc::clone(&self.runtime), name, request, self.stage)));
             }
         }
+        if view.known.is_terminal() && !self.outputs.is_empty() && self.silence.is_none() {
+            let limit = if self.signals > 0 { SHORT_SILENCE } else { SILENCE };
+            self.silence = Some(Box::pin(self.stage.silence(limit)));
+        }
         self.view = Some(view);
+    }
+
+    /// Nobody waits for ever for output that does not come, or that nobody reads.
+    fn give_up_output(&mut self) {
+        self.silence = None;
+        if self.outputs.is_empty() {
+            return;
+        }
+        self.outputs.clear();
+        self.outcome.silenced = true;
+        for name in self.followed.iter().filter(|(_, done)| !**done).map(|(name, _)| name) {
+            let text = format!("the output of {name} did not end, or was not read, for too long: the rest is left out");
+            self.stage.show(Show::Warning(text));
+        }
     }
 
     /// Trouble that is not the task's own, once each.
@@ -187,6 +234,9 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
     fn on_signal(&mut self, handle: &Handle, signal: StopSignal) {
         self.signals += 1;
         self.outcome.signal.get_or_insert(signal);
+        if self.silence.is_some() {
+            self.silence = Some(Box::pin(self.stage.silence(SHORT_SILENCE)));
+        }
         let Some(task) = self.task.clone() else {
             self.outcome.leave_at_once = true;
             return;
