@@ -58,7 +58,7 @@ pub struct ContainerState {
     pub error: Option<ContainerError>,
     /// Its first start.
     pub started_at: Option<Wall>,
-    /// Its last end.
+    /// When it ended.
     pub finished_at: Option<Wall>,
     /// Start of its current run.
     pub run: Option<Wall>,

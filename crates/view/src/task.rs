@@ -92,7 +92,7 @@ pub struct ContainerView {
     pub reason: Option<StopReason>,
     /// First start, in the runtime's time.
     pub started_at: Option<Wall>,
-    /// Last end, in the runtime's time.
+    /// When it ended, in the runtime's time; what others make of it later does not count.
     pub finished_at: Option<Wall>,
     /// Its published ports, one entry per bind address.
     pub ports: Vec<PublishedPort>,

@@ -71,11 +71,13 @@ impl TaskManager {
             Phase::Created | Phase::Running => None,
         };
         let container = &mut self.containers[c];
-        container.finished_at = facts.finished_at.or(container.finished_at);
-        container.exit_code = code.or(container.exit_code);
-        let stopping = container.stopping;
-        if let Some(error) = error_of(facts, stopping) {
-            self.record_error(c, error);
+        // Whoever starts it after its end does not change how it ended.
+        if !container.known.is_terminal() {
+            container.finished_at = facts.finished_at.or(container.finished_at);
+            container.exit_code = code.or(container.exit_code);
+            if let Some(error) = error_of(facts, container.stopping) {
+                self.record_error(c, error);
+            }
         }
         self.containers[c].work = Work::Idle;
         self.set_known(cx.now, c, ContainerStatus::Stopped);

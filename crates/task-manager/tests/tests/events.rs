@@ -354,6 +354,7 @@ fn e50_a_container_started_by_somebody_after_its_end_is_stopped_once() {
     s.answer(stopped());
     s.answer(shows(s.exited(137)));
     s.does(&["inspect"]);
+    assert_eq!(s.container().exit_code, Some(0), "how it ended does not change");
     // A second time somebody wants it to run.
     s.event(EventAction::Start);
     s.answer(shows(s.facts(Phase::Running)));
