@@ -2,6 +2,7 @@
 
 use lighterman_calls::{Answer, Call};
 use lighterman_engine::Action;
+use lighterman_ids::{RuntimeId, TaskId};
 use lighterman_turn::Turns;
 use lighterman_view::TaskView;
 
@@ -21,8 +22,10 @@ pub(crate) enum Note<'a> {
         /// What came back.
         answer: &'a Answer,
     },
-    /// A start whose effect may still come, though nobody waits for it any more.
-    StartAdrift(&'a Call),
+    /// A start of this container may still take effect, though nobody waits for it any more.
+    StartAdrift(Option<&'a RuntimeId>),
+    /// A commit is in the store, acknowledged or not.
+    Landed,
     /// Readers see this now.
     Shows(&'a TaskView),
     /// The agent is gone.
@@ -56,4 +59,12 @@ pub(crate) struct Sight<'a> {
     pub(crate) turns: Option<&'a Turns>,
     /// Calls that have left and are not answered.
     pub(crate) calls_out: usize,
+}
+
+impl<'a> Sight<'a> {
+    /// The tasks of the run that have a record.
+    pub(crate) fn durable_tasks(&self) -> impl Iterator<Item = &'a TaskId> {
+        let (scenario, store) = (self.scenario, self.store);
+        scenario.tasks.iter().map(|task| &task.spec.id).filter(|id| store.holds(&format!("task/{id}")))
+    }
 }

@@ -42,11 +42,17 @@ pub enum Plant {
     ReusesIds,
     /// Neither events nor lists tell of ends.
     IsDeaf,
+    /// The records that are taken up belong to somebody else.
+    SwapsOwner,
+    /// A store that should be damaged opens as if it was not.
+    OverlooksDamage,
+    /// A store is damaged that nobody expects to be.
+    HidesDamage,
 }
 
 impl Plant {
     /// Every planted fault.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::AcknowledgesEarly,
         Self::ForgetsCommit,
         Self::CreatesTwin,
@@ -66,5 +72,8 @@ impl Plant {
         Self::Spins,
         Self::ReusesIds,
         Self::IsDeaf,
+        Self::SwapsOwner,
+        Self::OverlooksDamage,
+        Self::HidesDamage,
     ];
 }

@@ -185,6 +185,12 @@ impl Scenario {
         scenario
     }
 
+    /// Once it is calm, what is known has to come to agree with what is true.
+    pub fn settle(&mut self) {
+        self.settles = true;
+        self.plan_end();
+    }
+
     /// The same, with something more happening.
     #[must_use]
     pub fn with(mut self, after: Duration, deed: Deed) -> Self {

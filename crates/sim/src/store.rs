@@ -181,6 +181,11 @@ impl SimStore {
         (entries.collect(), (self.witness > 0).then_some(self.witness))
     }
 
+    /// Whether there is an entry of this key.
+    pub(crate) fn holds(&self, key: &str) -> bool {
+        self.durable.contains_key(key.as_bytes())
+    }
+
     /// The entries whose keys begin so.
     pub(crate) fn under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let from = self.durable.range(prefix.as_bytes().to_vec()..);

@@ -85,7 +85,8 @@ pub enum Program {
 
 impl Program {
     fn draw(dice: &mut Dice) -> Self {
-        let code = u8::try_from(dice.below("program", 200)).expect("below 256");
+        // Not 137, which only a kill leaves.
+        let code = u8::try_from(dice.below("program", 100)).expect("below 256");
         let after = match dice.below("program", 3) {
             0 => Duration::ZERO,
             _ => dice.span("program", Duration::from_millis(50), Duration::from_secs(120)),

@@ -58,13 +58,16 @@ pub(crate) struct World {
     deeds: VecDeque<(At, Deed)>,
     /// What users want of an agent that is not there.
     wishes: Vec<Deed>,
-    /// Tasks that were submitted, and those that were ever shown.
+    /// Tasks that were submitted.
     submitted: BTreeSet<usize>,
-    shown: BTreeSet<usize>,
+    /// Tasks that are not submitted again: they were taken up, or are to stop.
+    done_with: BTreeSet<usize>,
     /// Commits fail until then; whether they land all the same.
     store_fails: Option<(At, bool)>,
     /// The store was damaged, and opening it must show that.
     damaged: bool,
+    /// Records were lost: a create that was under way then is known to nobody.
+    lost_records: bool,
     calm: bool,
     /// Everything was told to stop then.
     stopping: Option<At>,
@@ -115,9 +118,10 @@ impl World {
             start_at: Some(At(0)),
             wishes: Vec::new(),
             submitted: BTreeSet::new(),
-            shown: BTreeSet::new(),
+            done_with: BTreeSet::new(),
             store_fails: None,
             damaged: false,
+            lost_records: false,
             calm: false,
             stopping: None,
             swept_up: false,
@@ -154,7 +158,7 @@ impl World {
         let deed = self.deeds.front().map(|(at, _)| *at);
         let agent = self.agent.as_ref().and_then(|agent| agent.next_at(&self.clock));
         let next = [model, deed, agent, self.store.done_at(), self.start_at].into_iter().flatten().min()?;
-        let spins = self.scenario.plant == Some(crate::Plant::Spins) && self.counts.steps > 50;
+        let spins = self.scenario.plant == Some(crate::Plant::Spins) && self.counts.steps > 10;
         Some(if spins { self.clock.at() } else { next.max(self.clock.at()) })
     }
 
@@ -222,6 +226,14 @@ impl World {
         if core::mem::take(&mut self.moved) { self.note(&Note::Moved) } else { Ok(()) }
     }
 
+    /// Something may have become durable.
+    fn note_landed(&mut self) -> Checked {
+        let tasks = self.scenario.tasks.iter().enumerate();
+        let durable = tasks.filter(|(_, task)| self.store.holds(&format!("task/{}", task.spec.id)));
+        self.done_with.extend(durable.map(|(nth, _)| nth));
+        self.note(&Note::Landed)
+    }
+
     fn look(&mut self) {
         self.moved |= self.truth.look(self.clock.at(), &self.model, &self.instance);
     }
@@ -234,7 +246,7 @@ impl World {
         }
         let left = self.truth.ours().next().is_some();
         if left && !self.swept_up && self.may_leave_something() {
-            // What is carried out later than the core counts on is found by the list of the next start.
+            // What is carried out later than the core counts on or is known to nobody, is found by the list of the next start.
             self.swept_up = true;
             self.die(core::time::Duration::ZERO, "ends, for a last start")?;
             return Ok(false);
@@ -243,7 +255,7 @@ impl World {
     }
 
     const fn may_leave_something(&self) -> bool {
-        self.scenario.weather.overlong
+        self.scenario.weather.overlong || self.lost_records
     }
 
     fn check_end(&mut self) -> Checked {

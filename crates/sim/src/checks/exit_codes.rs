@@ -1,12 +1,22 @@
 //! An exit code that is shown is the one with which the process ended; one that is known is not withheld.
 
+use std::collections::BTreeSet;
+
+use lighterman_calls::ExitCode;
+use lighterman_ids::RuntimeId;
 use lighterman_view::ContainerView;
 
 use super::Check;
-use crate::note::{Note, Sight};
+use crate::{
+    note::{Note, Sight},
+    truth::Real,
+};
 
 #[derive(Debug, Default)]
-pub(super) struct ExitCodes;
+pub(super) struct ExitCodes {
+    /// Containers that were, or may have been, started behind our back: by a call that nobody waited for.
+    adrift: BTreeSet<RuntimeId>,
+}
 
 impl Check for ExitCodes {
     fn name(&self) -> &'static str {
@@ -14,25 +24,35 @@ impl Check for ExitCodes {
     }
 
     fn see(&mut self, sight: &Sight<'_>, note: &Note<'_>) -> Result<(), String> {
-        let Note::Shows(view) = note else { return Ok(()) };
-        view.containers.iter().try_for_each(|container| check(sight, container))
+        let view = match note {
+            Note::StartAdrift(id) => {
+                self.adrift.extend(id.cloned());
+                return Ok(());
+            }
+            Note::Shows(view) => view,
+            _ => return Ok(()),
+        };
+        // A create that came late may have brought a second container, which never ran.
+        let reals = sight.truth.of_task(&view.id);
+        let reals: Vec<_> = reals.map(|(id, real)| (real, self.adrift.contains(id))).collect();
+        view.containers.iter().try_for_each(|container| check(&reals, container))
     }
 }
 
-fn check(sight: &Sight<'_>, container: &ContainerView) -> Result<(), String> {
-    let real = container.runtime_id.as_ref().and_then(|id| sight.truth.get(id));
-    match (container.exit_code, real) {
-        (Some(code), None) => Err(format!("exit code {code} of a container that never was")),
-        (Some(code), Some(real)) if real.starts == 0 => {
-            Err(format!("exit code {code} of {}, which never ran", real.name))
-        }
-        (Some(code), Some(real)) if !real.codes.contains(&code) => {
-            Err(format!("exit code {code} of {}, which ended with {:?}", real.name, real.codes))
+/// Containers of the task, and whether they may have been started behind our back.
+fn check(reals: &[(&Real, bool)], container: &ContainerView) -> Result<(), String> {
+    let codes: BTreeSet<ExitCode> = reals.iter().flat_map(|(real, _)| real.codes.iter().copied()).collect();
+    let ran = reals.iter().any(|(real, _)| real.starts > 0);
+    let by_us = reals.iter().any(|(real, adrift)| real.starts > 0 && !adrift && real.marks.restarts == 0);
+    match container.exit_code {
+        Some(code) if !ran => Err(format!("exit code {code} of {}, which never ran", container.name)),
+        Some(code) if !codes.contains(&code) => {
+            Err(format!("exit code {code} of {}, which ended with {codes:?}", container.name))
         }
         // Whatever keeps it from us has to be named.
-        (None, Some(real)) if container.known.is_terminal() && real.starts > 0 && container.reason.is_none() => {
-            Err(format!("{} ended with {:?}, and no code and no reason is shown", real.name, real.codes))
+        None if container.known.is_terminal() && by_us && container.reason.is_none() => {
+            Err(format!("{} ended with {codes:?}, and no code and no reason is shown", container.name))
         }
-        (None | Some(_), _) => Ok(()),
+        None | Some(_) => Ok(()),
     }
 }

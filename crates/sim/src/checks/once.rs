@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use lighterman_calls::{ContainerTarget, Request};
 use lighterman_ids::{RuntimeId, TaskId};
 
 use super::Check;
@@ -24,9 +23,9 @@ impl Check for Once {
 
     fn see(&mut self, sight: &Sight<'_>, note: &Note<'_>) -> Result<(), String> {
         match note {
-            Note::StartAdrift(call) => {
-                if let Request::Start(ContainerTarget::Id(id)) = &call.request {
-                    *self.adrift.entry(id.clone()).or_default() += 1;
+            Note::StartAdrift(id) => {
+                if let Some(id) = id {
+                    *self.adrift.entry((*id).clone()).or_default() += 1;
                 }
                 Ok(())
             }

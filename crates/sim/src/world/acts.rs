@@ -40,7 +40,8 @@ impl World {
         }
     }
 
-    fn act(&mut self, action: Action) -> Checked {
+    fn act(&mut self, mut action: Action) -> Checked {
+        self.meddle_with_action(&mut action);
         self.log.line(self.clock.at(), "agent", || action_in_words(&action));
         self.note(&Note::Acts(&action))?;
         match action {
@@ -53,8 +54,7 @@ impl World {
         }
     }
 
-    fn call(&mut self, id: ActionId, mut call: Call) -> Checked {
-        self.meddle_with_call(&mut call);
+    fn call(&mut self, id: ActionId, call: Call) -> Checked {
         if let Request::Create(request) = &call.request
             && self.dice.chance("name taken", self.scenario.weather.name_taken)
         {
@@ -115,9 +115,6 @@ impl World {
     fn show(&mut self, mut view: TaskView) -> Checked {
         self.meddle_with_view(&mut view);
         self.log.line(self.clock.at(), "agent", || view_in_words(&view));
-        if let Some(nth) = self.scenario.tasks.iter().position(|workload| workload.spec.id == view.id) {
-            self.shown.insert(nth);
-        }
         self.counts.lifetimes += u64::from(view.removed);
         self.note(&Note::Shows(&view))
     }
@@ -161,8 +158,10 @@ impl World {
 
 /// What a planted fault does.
 impl World {
-    fn meddle_with_call(&self, call: &mut Call) {
-        if let (Some(Plant::ShortensGrace), Request::Stop { grace, .. }) = (self.scenario.plant, &mut call.request) {
+    fn meddle_with_action(&self, action: &mut Action) {
+        if let (Some(Plant::ShortensGrace), Action::Call { call, .. }) = (self.scenario.plant, action)
+            && let Request::Stop { grace, .. } = &mut call.request
+        {
             *grace = Duration::ZERO;
         }
     }

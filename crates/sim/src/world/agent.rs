@@ -252,6 +252,7 @@ impl World {
             Ok(()) => "made it durable".to_string(),
             Err(text) => format!("failed: {text}"),
         });
+        self.note_landed()?;
         if self.agent.is_none() || self.crash_point("after a commit")? {
             return Ok(());
         }

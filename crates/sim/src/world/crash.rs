@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use lighterman_backoff::derive;
-use lighterman_calls::Request;
-use lighterman_engine::{Engine, Event, SavedState};
+use lighterman_calls::{ContainerTarget, Request};
+use lighterman_engine::{Engine, Event, HostState, SavedState};
+use lighterman_ids::InstanceId;
 use lighterman_records::Ledger;
 use lighterman_turn::Turns;
 
@@ -54,6 +55,7 @@ impl World {
         }
         let lands = self.dice.chance("crash lands", 500);
         self.store.crash(lands);
+        self.note_landed()?;
         if self.scenario.plant == Some(Plant::ForgetsCommit) {
             self.store.forget_commit();
         }
@@ -86,6 +88,7 @@ impl World {
             Err(error) if damaged => {
                 self.log.line(self.clock.at(), "store", || format!("is refused: {error}"));
                 self.store.begin_anew();
+                self.lost_records = true;
                 self.note(&Note::LostRecords)?;
                 Ok((Ledger::new(), SavedState::default()))
             }
@@ -94,8 +97,12 @@ impl World {
     }
 
     fn start_on(&mut self, ledger: Ledger, mut saved: SavedState) -> Checked {
-        if self.scenario.plant == Some(Plant::ReusesIds) {
-            saved.host = None;
+        match self.scenario.plant {
+            Some(Plant::ReusesIds) => saved.host = None,
+            Some(Plant::SwapsOwner) => {
+                saved.host = saved.host.map(|host| HostState { instance: InstanceId::from_bits(13), ..host });
+            }
+            _ => {}
         }
         let count = saved.tasks.len();
         let seed = derive(self.scenario.seed, "engine");
@@ -124,9 +131,10 @@ impl World {
         } else if cleans_up {
             self.stop_all("its owner is gone");
         } else {
-            // Whoever submitted something and never saw it submits it again.
-            let unseen: Vec<_> = self.submitted.difference(&self.shown).copied().collect();
-            self.wishes.extend(unseen.into_iter().map(Deed::Submit));
+            // What was submitted and got lost on the way is submitted again, unless it was to stop.
+            let lost = self.submitted.iter().filter(|task| !self.done_with.contains(task));
+            let lost: Vec<_> = lost.copied().collect();
+            self.wishes.extend(lost.into_iter().map(Deed::Submit));
         }
         for deed in core::mem::take(&mut self.wishes) {
             self.wish(&deed);
@@ -155,7 +163,11 @@ impl World {
     pub(super) fn note_if_adrift(&mut self, sent: &Sent) -> Checked {
         let may_come = sent.arrives.is_some_and(|at| at >= self.clock.at() || !self.model.is_up());
         match &sent.call.request {
-            Request::Start(_) if may_come => self.note(&Note::StartAdrift(&sent.call)),
+            Request::Start(ContainerTarget::Id(id)) if may_come => self.note(&Note::StartAdrift(Some(id))),
+            Request::Start(ContainerTarget::Name(name)) if may_come => {
+                let id = self.truth.named(name).map(|(id, _)| id.clone());
+                self.note(&Note::StartAdrift(id.as_ref()))
+            }
             _ => Ok(()),
         }
     }

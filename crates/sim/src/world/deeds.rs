@@ -8,6 +8,7 @@ use lighterman_ids::{ImageRef, RuntimeId};
 
 use super::{Checked, World};
 use crate::{
+    Plant,
     note::Note,
     scenario::{Crashes, Deed},
     weather::Weather,
@@ -86,7 +87,11 @@ impl World {
             Deed::DamageStore(damage, down) => {
                 self.die(down, "is killed")?;
                 let bits = self.dice.bits("damage");
-                self.damaged |= self.store.damage(damage, bits);
+                let damaged = match self.scenario.plant {
+                    Some(Plant::OverlooksDamage) => true,
+                    _ => self.store.damage(damage, bits),
+                };
+                self.damaged |= damaged && self.scenario.plant != Some(Plant::HidesDamage);
             }
             Deed::FailStore { lasts, lands } => self.store_fails = Some((self.clock.at().after(lasts), lands)),
             Deed::BreakStream(cause) => self.break_stream(cause),
@@ -114,12 +119,15 @@ impl World {
             return self.wishes.push(deed.clone());
         }
         let (task, event) = match *deed {
-            Deed::Submit(task) if self.stopping.is_some() || self.shown.contains(&task) => return,
+            Deed::Submit(task) if self.stopping.is_some() || self.done_with.contains(&task) => return,
             Deed::Submit(task) => {
                 self.submitted.insert(task);
                 return self.tell(Event::Submit(Box::new(self.scenario.tasks[task].spec.clone())));
             }
             Deed::Stop { task, force } => {
+                if self.submitted.contains(&task) {
+                    self.done_with.insert(task);
+                }
                 let reason = Some("stopped by the user".into());
                 (task, Event::Stop { task: self.scenario.tasks[task].spec.id.clone(), reason, force })
             }
