@@ -20,6 +20,7 @@ use crate::{
     fault::Fault,
     guarded::{self, Abandoned},
     layout,
+    lock::Share,
 };
 
 /// The default is 1 GB; the whole map is below 16 MiB for 1,000 tasks.
@@ -33,16 +34,20 @@ pub(crate) struct Database {
     db: sled::Db,
     /// A second handle on sled's file, whose length sled itself never syncs.
     file: File,
+    /// Last, so that the directory is ours until sled is closed.
+    _share: Share,
 }
 
 impl Database {
     /// Opens what lies at `path`, or makes it, and reads all of it.
-    pub(crate) fn open(path: &Path, limit: Duration) -> Result<(Self, Entries), Fault> {
+    ///
+    /// After [`Fault::TimedOut`] and [`Fault::Held`] a thread is left behind with the share.
+    pub(crate) fn open(path: &Path, share: Share, limit: Duration) -> Result<(Self, Entries), Fault> {
         let path = path.to_owned();
         let is_waiting = Arc::new(AtomicBool::new(false));
         let outcome = guarded::run("checkpoint-open", limit, {
             let is_waiting = Arc::clone(&is_waiting);
-            move || Self::open_here(path, &is_waiting)
+            move || Self::open_here(path, share, &is_waiting)
         });
         match outcome {
             Err(Abandoned::TimedOut(_)) if is_waiting.load(Ordering::Acquire) => Err(Fault::Held),
@@ -50,7 +55,7 @@ impl Database {
         }
     }
 
-    fn open_here(path: PathBuf, is_waiting: &AtomicBool) -> Result<(Self, Entries), Fault> {
+    fn open_here(path: PathBuf, share: Share, is_waiting: &AtomicBool) -> Result<(Self, Entries), Fault> {
         remove_unfinished_snapshots(&path)?;
         // What a killed process left in the page cache is part of what sled recovers, and recovery
         // overwrites what that replaces: so it has to be durable first.
@@ -61,7 +66,7 @@ impl Database {
         let file = File::open(db_file(&path))?;
         // The snapshot that opening writes has a new name, and the modes that the umask left.
         layout::settle(&path)?;
-        Ok((Self { path, db, file }, entries))
+        Ok((Self { path, db, file, _share: share }, entries))
     }
 
     /// Applies the writes as one, and returns when they would survive a power cut.

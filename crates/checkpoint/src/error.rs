@@ -63,7 +63,8 @@ pub enum OpenError {
         /// What the system said.
         what: String,
     },
-    /// The device or sled did not answer. A thread may be left behind, which still holds sled's lock.
+    /// The device or sled did not answer. A thread may be left behind, which holds the directory until it
+    /// ends: nobody else can open it before.
     #[error("the state store {} did not open within {} s", .path.display(), .limit.as_secs_f32())]
     TimedOut {
         /// The store.

@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     NoSpace(String),
     /// What was read is not what was written.
     Damaged(String),
-    /// sled's own lock is held, and not by means of ours.
+    /// An earlier handle is still in use, by a thread of this process that was left behind.
     Held,
     /// Not done in time.
     TimedOut(Duration),
@@ -42,7 +42,7 @@ impl Fault {
         match self {
             Self::NoSpace(what) => CommitError::NoSpace(what.clone()),
             Self::Damaged(what) => CommitError::Failed(format!("damaged: {what}")),
-            Self::Held => CommitError::Failed("sled's lock is held".to_owned()),
+            Self::Held => CommitError::Failed("an earlier handle of the store has not ended".to_owned()),
             Self::TimedOut(limit) => CommitError::Failed(format!("not done within {} s", limit.as_secs_f32())),
             Self::Io(error) => CommitError::Failed(error.to_string()),
         }

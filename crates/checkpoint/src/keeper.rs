@@ -1,6 +1,12 @@
 //! The thread that owns sled.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use lighterman_contracts::{Batch, CommitError};
 use tokio::sync::{mpsc, oneshot};
@@ -35,6 +41,8 @@ pub(crate) struct Keeper {
     /// `None` after a failure, until the next commit.
     pub(crate) database: Option<Database>,
     pub(crate) witness: Witness,
+    /// How often the map was made durable.
+    pub(crate) syncs: Arc<AtomicU64>,
 }
 
 impl Keeper {
@@ -61,6 +69,7 @@ impl Keeper {
             self.close();
             return Err(fault.to_commit_error());
         }
+        self.syncs.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = self.witness.record(batch.generation) {
             tracing::warn!(%error, "the witness could not be written");
         }
@@ -73,7 +82,11 @@ impl Keeper {
         if self.database.is_some() {
             return Ok(());
         }
-        let (suspect, entries) = Database::open(&self.path(), self.options.open_limit)?;
+        if self.lock.is_shared() {
+            // A second thread would only wait for the first.
+            return Err(Fault::Held);
+        }
+        let (suspect, entries) = Database::open(&self.path(), self.lock.share(), self.options.open_limit)?;
         suspect.close(self.options.open_limit)?;
         self.database = Some(self.rebuild(&entries)?);
         tracing::info!(path = %self.path().display(), "the state store is open again");
@@ -86,8 +99,8 @@ impl Keeper {
         let limit = self.options.open_limit;
         let (old, number) = (self.path(), self.number + 1);
         let new = layout::store(self.lock.directory(), number);
-        rebuild::build(self.lock.directory(), number, entries, limit)?;
-        let database = Database::open(&new, limit).and_then(|(database, written)| {
+        rebuild::build(&self.lock, number, entries, limit)?;
+        let database = Database::open(&new, self.lock.share(), limit).and_then(|(database, written)| {
             let same = || Fault::Damaged("a store just written reads differently".to_owned());
             (written == *entries).then_some(database).ok_or_else(same)
         });

@@ -9,6 +9,7 @@ use std::{
     io,
     os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crate::{
@@ -56,9 +57,13 @@ impl fmt::Display for Owner {
 #[derive(Debug)]
 pub struct DirectoryLock {
     directory: PathBuf,
-    /// Holds the lock while it is open.
-    _file: File,
+    share: Share,
 }
+
+/// A part in the lock, for threads that may outlive whoever waits for them: while one is left, the
+/// directory is nobody else's. The lock is held as long as the file is open.
+#[derive(Clone, Debug)]
+pub(crate) struct Share(Arc<File>);
 
 impl DirectoryLock {
     /// Takes the lock of an existing directory if nobody alive holds it. Never waits for its owner.
@@ -82,13 +87,23 @@ impl DirectoryLock {
         }
         layout::make_private(&path, &file).map_err(|error| OpenError::from_io(&path, error))?;
         sign(&file).map_err(|error| OpenError::from_io(&path, error))?;
-        Ok(Self { directory: directory.to_owned(), _file: file })
+        Ok(Self { directory: directory.to_owned(), share: Share(Arc::new(file)) })
     }
 
     /// The directory that is held.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// A part in this lock.
+    pub(crate) fn share(&self) -> Share {
+        self.share.clone()
+    }
+
+    /// Whether some thread still has a part in it.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.share.0) > 1
     }
 
     /// Removes the directory with everything in it, then gives up the lock.

@@ -5,7 +5,13 @@ use std::{fs, path::Path, time::Duration};
 
 use lighterman_contracts::Write;
 
-use crate::{database::Database, encoding::Entries, fault::Fault, layout};
+use crate::{
+    database::Database,
+    encoding::Entries,
+    fault::Fault,
+    layout,
+    lock::{DirectoryLock, Share},
+};
 
 /// File sizes up to this are left alone: two segments of sled.
 const FLOOR_BYTES: u64 = 1 << 20;
@@ -22,11 +28,12 @@ pub(crate) fn is_bloated(file_bytes: u64, entries: &Entries) -> bool {
 }
 
 /// Makes `store-number` with these entries, durably and all at once: it is built aside and renamed.
-pub(crate) fn build(directory: &Path, number: u64, entries: &Entries, limit: Duration) -> Result<(), Fault> {
+pub(crate) fn build(lock: &DirectoryLock, number: u64, entries: &Entries, limit: Duration) -> Result<(), Fault> {
+    let directory = lock.directory();
     let building = layout::building(directory);
     layout::remove(&building)?;
     layout::create_private_directory(&building)?;
-    let outcome = fill(&building, entries, limit).and_then(|()| {
+    let outcome = fill(&building, lock.share(), entries, limit).and_then(|()| {
         layout::settle(&building)?;
         fs::rename(&building, layout::store(directory, number))?;
         Ok(layout::sync_directory(directory)?)
@@ -38,8 +45,8 @@ pub(crate) fn build(directory: &Path, number: u64, entries: &Entries, limit: Dur
     outcome
 }
 
-fn fill(building: &Path, entries: &Entries, limit: Duration) -> Result<(), Fault> {
-    let (database, _none) = Database::open(building, limit)?;
+fn fill(building: &Path, share: Share, entries: &Entries, limit: Duration) -> Result<(), Fault> {
+    let (database, _none) = Database::open(building, share, limit)?;
     for batch in batches(entries) {
         database.write(&batch, limit)?;
     }

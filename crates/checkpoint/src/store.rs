@@ -4,7 +4,8 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::{
-        Mutex,
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
         mpsc::{Receiver, sync_channel},
     },
 };
@@ -41,6 +42,7 @@ pub struct Store {
     directory: PathBuf,
     options: OpenOptions,
     requests: mpsc::Sender<Request>,
+    syncs: Arc<AtomicU64>,
     /// Gets the lock when the thread has closed everything.
     closed: Mutex<Receiver<DirectoryLock>>,
 }
@@ -84,6 +86,13 @@ impl Store {
         &self.directory
     }
 
+    /// How often commits were made durable since the store was opened: once for each batch, or once for
+    /// several that waited together. For metrics and measurements.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+
     /// Waits until the store is closed, within the limits, and answers the lock of its directory, which
     /// is still held. `None` if it did not close in time; it then gives up the directory later.
     #[must_use = "dropping the lock gives up the directory"]
@@ -97,13 +106,14 @@ impl Store {
     fn start(keeper: Keeper) -> std::io::Result<Self> {
         let (requests, receiver) = mpsc::channel(QUEUE);
         let (sender, closed) = sync_channel(1);
-        let (directory, options) = (keeper.lock.directory().to_owned(), keeper.options);
+        let (directory, options, syncs) =
+            (keeper.lock.directory().to_owned(), keeper.options, Arc::clone(&keeper.syncs));
         let body = move || {
             // The lock is dropped when nobody waits for the end.
             let _ = sender.send(keeper.run(receiver));
         };
         guarded::spawn("checkpoint", body)?;
-        Ok(Self { directory, options, requests, closed: Mutex::new(closed) })
+        Ok(Self { directory, options, requests, syncs, closed: Mutex::new(closed) })
     }
 }
 
@@ -152,7 +162,7 @@ fn read_here(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError
     };
     let copy = layout::reading(directory);
     let outcome = layout::copy(&layout::store(directory, number), &copy).map_err(failed).and_then(|()| {
-        let (database, entries) = open_database(&copy, options)?;
+        let (database, entries) = open_database(&lock, &copy, options)?;
         // A copy that does not close is of no concern to anybody.
         let _ = database.close(options.open_limit);
         Ok(Loaded { entries, witness: witness.generation() })
@@ -175,25 +185,26 @@ fn within_limit<T: Send + 'static>(
 fn open_keeper(lock: DirectoryLock, options: OpenOptions) -> Result<(Keeper, Entries), OpenError> {
     let directory = lock.directory();
     layout::clean(directory).map_err(|error| OpenError::from_io(directory, error))?;
-    let (witness, number) = find_or_create(directory, options)?;
-    let (database, entries) = open_database(&layout::store(directory, number), options)?;
+    let (witness, number) = find_or_create(&lock, options)?;
+    let (database, entries) = open_database(&lock, &layout::store(directory, number), options)?;
     layout::remove_stores_below(directory, number).map_err(|error| OpenError::from_io(directory, error))?;
-    let mut keeper = Keeper { lock, options, number, database: None, witness };
+    let mut keeper = Keeper { lock, options, number, database: None, witness, syncs: Arc::default() };
     let database = compact(&mut keeper, database, &entries)?;
     keeper.database = Some(database);
     Ok((keeper, entries))
 }
 
 /// The newest store and its witness, both new in a new directory.
-fn find_or_create(directory: &Path, options: OpenOptions) -> Result<(Witness, u64), OpenError> {
+fn find_or_create(lock: &DirectoryLock, options: OpenOptions) -> Result<(Witness, u64), OpenError> {
     const FIRST: u64 = 1;
+    let directory = lock.directory();
     let (witness, number) = find(directory)?;
     // First of all, so that a store can never be there without it.
     let witness = witness.map_or_else(|| Witness::create(directory), Ok)?;
     let number = match number {
         Some(number) => number,
         None => {
-            rebuild::build(directory, FIRST, &Entries::new(), options.open_limit)
+            rebuild::build(lock, FIRST, &Entries::new(), options.open_limit)
                 .map_err(|fault| fault.into_open_error(directory))?;
             FIRST
         }
@@ -218,8 +229,8 @@ fn find(directory: &Path) -> Result<(Option<Witness>, Option<u64>), OpenError> {
     }
 }
 
-fn open_database(path: &Path, options: OpenOptions) -> Result<(Database, Entries), OpenError> {
-    Database::open(path, options.open_limit).map_err(|fault| fault.into_open_error(path))
+fn open_database(lock: &DirectoryLock, path: &Path, options: OpenOptions) -> Result<(Database, Entries), OpenError> {
+    Database::open(path, lock.share(), options.open_limit).map_err(|fault| fault.into_open_error(path))
 }
 
 /// Rebuilds a bloated store. Where that fails, the old one serves on.
@@ -239,7 +250,7 @@ fn compact(keeper: &mut Keeper, database: Database, entries: &Entries) -> Result
         Err(fault) => {
             tracing::warn!(?fault, "the state store could not be rebuilt");
             let path = layout::store(keeper.lock.directory(), keeper.number);
-            Ok(open_database(&path, keeper.options)?.0)
+            Ok(open_database(&keeper.lock, &path, keeper.options)?.0)
         }
     }
 }

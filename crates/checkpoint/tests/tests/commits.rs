@@ -106,6 +106,7 @@ fn commits_that_wait_together_all_become_durable_in_their_order() {
         })
         .await;
     });
+    assert!((1..100).contains(&store.syncs()), "{} syncs for 100 commits that waited together", store.syncs());
     store.close().unwrap();
     let (_store, loaded) = Store::open(scratch.path(), OpenOptions::default()).unwrap();
     assert_eq!((model.check(&loaded), loaded.witness), (100, Some(100)));
