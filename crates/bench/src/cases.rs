@@ -96,7 +96,7 @@ impl Case {
             Self::Floor => "the engine alone: time per container, several at once",
             Self::P1 => "size of the command",
             Self::Memory => "memory of `lighterman run` with one idle task",
-            Self::P4 => "one task, from the request to RUNNING known",
+            Self::P4 => "one task, from its acceptance to RUNNING known",
             Self::P9 => "the end of a container, from the engine's event to STOPPED known",
             Self::P12 => "the store while 1,000 tasks change at once",
             Self::P13 => "size of the store after many overwrites",

@@ -144,6 +144,10 @@ goals! {
         "agent in this process on the real engine with its durable store, in turns with the floor";
     STOPPED_AFTER_EVENT: "P9", "engine's `die` event to STOPPED known, median", AtMost(10.0), Millis,
         "from the moment at which the event reaches the driver";
+    STOPPED_ON_TOP: "P9", "the same on top of the engine's inspect, median", AtMost(10.0), Millis,
+        "floor: a client that watches, and inspects on `die`, which the engine answers when it is done with the end";
+    FLUSHES: "P12", "syncs of the store for each batch", AtMost(1.0), Ratio,
+        "1,000 tasks change at once; batches are those of the driver, syncs are counted by the store";
     RECORD_WRITES: "P12", "sustained record writes, median", AtLeast(20_000.0), PerSecond,
         "commits of the records of 1,000 tasks, one after the other";
     COMMIT_P99: "P12", "p99 of a commit against a bare write and fdatasync", AtMost(3.0), Ratio,

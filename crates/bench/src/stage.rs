@@ -220,6 +220,7 @@ pub fn done<T>(outcome: Outcome<T>) -> Result<T, Trouble> {
 pub struct Bare {
     docker: Docker,
     request: CreateRequest,
+    instance: InstanceId,
     /// Part of every name, so that no two are the same.
     prefix: String,
     made: Arc<Mutex<u32>>,
@@ -234,7 +235,13 @@ impl Bare {
         let instance = stage.instance();
         let prefix = format!("lm-bench-{}", &instance.as_str()[..12]);
         request.config.labels.insert(lighterman_calls::labels::INSTANCE.into(), instance.to_string());
-        Ok(Self { docker: stage.docker()?.clone(), request, prefix, made: Arc::default() })
+        Ok(Self { docker: stage.docker()?.clone(), request, instance, prefix, made: Arc::default() })
+    }
+
+    /// The label of everything it makes.
+    #[must_use]
+    pub const fn instance(&self) -> &InstanceId {
+        &self.instance
     }
 
     /// Create and start; how long both took.

@@ -100,8 +100,7 @@ mod tests {
     fn a_case_is_shown_within_eighty_columns() {
         let shown = show("P4", "one task", &findings());
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-        for part in ["P4  one task", "243 ms", "+8.50 ms", "floor", "at most 10.0 ms;", "8.50 ms: met", "    has to"]
-        {
+        for part in ["P4  one task", "243 ms", "+8.50 ms", "floor", "at most 10.0 ms;", "8.50 ms: met", "    has to"] {
             assert!(shown.contains(part), "{part:?} in\n{shown}");
         }
     }

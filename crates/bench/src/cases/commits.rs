@@ -56,6 +56,7 @@ async fn through_the_driver(stage: &Stage, tasks: usize, findings: &mut Findings
     let specs: Vec<TaskSpec> = (0..tasks).map(|_| definition.new_task(stage.entropy())).collect();
     let ids: Vec<TaskId> = specs.iter().map(|spec| spec.id.clone()).collect();
     let (batches, writes) = (agent.store.batches(), agent.store.writes());
+    let syncs = agent.store.inner().syncs();
     let begun = Instant::now();
 
     stream::iter(specs).map(|spec| agent.handle.submit(spec)).buffer_unordered(REQUESTS).try_for_each(ignore).await?;
@@ -67,11 +68,15 @@ async fn through_the_driver(stage: &Stage, tasks: usize, findings: &mut Findings
 
     let took = begun.elapsed();
     let (batches, writes) = (agent.store.batches() - batches, agent.store.writes() - writes);
+    let syncs = agent.store.inner().syncs() - syncs;
     agent.end().await?;
-    let [batches, writes] = [batches, writes].map(|count| f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
+    let [batches, writes, syncs] =
+        [batches, writes, syncs].map(|count| f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
     findings.row(Row::of_one(format!("{tasks} tasks through the driver"), Unit::Millis, crate::samples::millis(took)));
     findings.row(Row::of_one("record writes of it", Unit::Count, writes));
     findings.row(Row::of_one("batches of it", Unit::Count, batches));
+    findings.row(Row::of_one("syncs of it", Unit::Count, syncs));
+    findings.judge(goals::FLUSHES, Some(syncs / batches));
     Ok(())
 }
 
