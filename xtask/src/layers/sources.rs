@@ -120,12 +120,6 @@ struct Allowed {
 
 const ALLOWED: &[Allowed] = &[
     Allowed {
-        path: "crates/checkpoint/src/database.rs",
-        rule: "clock",
-        what: "SystemTime",
-        reason: "when a folder changed, as the file system tells it; never compared with now",
-    },
-    Allowed {
         path: "crates/docker/src/body.rs",
         rule: "decision",
         what: "retries",
