@@ -24,6 +24,7 @@ pub(crate) struct Script {
     ids: ActionIds,
     pub(crate) instance: InstanceId,
     store_failing: Option<String>,
+    pub(crate) ready: bool,
     closing: bool,
     /// Calls that are out, oldest first.
     pub(crate) out: Vec<(ActionId, Request)>,
@@ -77,6 +78,7 @@ impl Script {
             ids: ActionIds::new(1),
             instance: InstanceId::from_bits(7),
             store_failing: None,
+            ready: true,
             closing: false,
             out: vec![],
             given_up: vec![],
@@ -287,6 +289,7 @@ impl Script {
             settings: &self.settings,
             instance: &self.instance,
             store_failing: self.store_failing.as_deref(),
+            ready: self.ready,
             closing: self.closing,
         };
         self.task.view(&cx)
@@ -328,6 +331,7 @@ impl Script {
             settings: &self.settings,
             instance: &self.instance,
             store_failing: self.store_failing.as_deref(),
+            ready: self.ready,
             closing: self.closing,
         };
         step(&mut self.task, &mut cx);

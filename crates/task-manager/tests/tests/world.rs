@@ -108,6 +108,10 @@ impl World {
         panic!("no end is in sight: {:?}", s.view());
     }
 
+    pub(crate) fn runs(&self) -> bool {
+        self.container.as_ref().is_some_and(|body| body.phase == Phase::Running)
+    }
+
     // What others do.
 
     pub(crate) fn process_ends(&mut self, code: i32) {
