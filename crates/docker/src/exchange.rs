@@ -85,7 +85,10 @@ fn unreachable(host: &DockerHost, error: &(dyn std::error::Error + 'static)) -> 
 
 /// Contact was lost after the connection was made: the engine may have acted on the request.
 fn lost(error: &hyper::Error) -> Lost {
-    let cut_off = error.is_incomplete_message() || error.is_canceled() || error.is_closed() || error.is_shutdown();
+    let cut_off = |error: &hyper::Error| error.is_incomplete_message() || error.is_closed() || error.is_shutdown();
+    // Who talks before being asked has the request cancelled; how it went is the cause of that.
+    let cancelled_by = std::error::Error::source(error).and_then(|source| source.downcast_ref::<hyper::Error>());
+    let cut_off = if error.is_canceled() { cancelled_by.is_none_or(cut_off) } else { cut_off(error) };
     let io = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
     // A chunk or a length that cannot be read comes as one of these two.
     let broken = io.is_some_and(|e| matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData));
