@@ -1,6 +1,6 @@
 //! Following a task to its end: views, output, progress, signals.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use lighterman_calls::ExitCode;
@@ -61,7 +61,39 @@ pub(super) struct Session<'a, R> {
     signals: u32,
     outcome: Outcome,
     /// What was last said about Docker and the store.
-    told: Option<String>,
+    told: Option<Trouble>,
+}
+
+/// What keeps the task from going on, and is not its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Trouble {
+    Docker { answered_before: bool, text: String },
+    Store(String),
+}
+
+impl Trouble {
+    fn of(host: &HostView) -> Option<Self> {
+        if let Some(text) = &host.store_failing {
+            return Some(Self::Store(text.clone()));
+        }
+        match &host.runtime {
+            RuntimeLink::Away { trouble } => Some(Self::Docker { answered_before: true, text: trouble.clone() }),
+            RuntimeLink::Connecting { trouble } => {
+                trouble.clone().map(|text| Self::Docker { answered_before: false, text })
+            }
+            RuntimeLink::Up { .. } | RuntimeLink::Unusable { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Docker { answered_before: true, text } => write!(f, "Docker does not answer: {text}"),
+            Self::Docker { answered_before: false, text } => write!(f, "waiting for Docker: {text}"),
+            Self::Store(text) => write!(f, "the state store takes no changes, so nothing new is started: {text}"),
+        }
+    }
 }
 
 impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
@@ -209,25 +241,21 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         }
     }
 
-    /// Trouble that is not the task's own, once each.
+    /// Trouble that is not the task's own, once each, and its end.
     fn on_host(&mut self, host: &HostView) {
-        let text = match (&host.runtime, &host.store_failing) {
-            (_, Some(text)) => Some(format!("the state store takes no changes, so nothing new is started: {text}")),
-            (RuntimeLink::Away { trouble }, None) => Some(format!("Docker does not answer: {trouble}")),
-            (RuntimeLink::Connecting { trouble: Some(trouble) }, None) => {
-                Some(format!("waiting for Docker: {trouble}"))
-            }
-            (
-                RuntimeLink::Connecting { trouble: None } | RuntimeLink::Up { .. } | RuntimeLink::Unusable { .. },
-                None,
-            ) => None,
-        };
-        match (&text, &self.told) {
-            (Some(new), told) if told.as_ref() != Some(new) => self.stage.show(Show::Warning(new.clone())),
-            (None, Some(_)) => self.stage.show(Show::Note("Docker answers, and the store takes changes".into())),
-            _ => {}
+        let trouble = Trouble::of(host);
+        if trouble == self.told {
+            return;
         }
-        self.told = text;
+        match (&self.told, &trouble) {
+            (_, Some(trouble)) => self.stage.show(Show::Warning(trouble.to_string())),
+            (Some(Trouble::Docker { .. }), None) => self.stage.show(Show::Note("Docker answers again".into())),
+            (Some(Trouble::Store(_)), None) => {
+                self.stage.show(Show::Note("the state store takes changes again".into()))
+            }
+            (None, None) => {}
+        }
+        self.told = trouble;
     }
 
     /// The first asks to stop, the second to kill, the third leaves.
