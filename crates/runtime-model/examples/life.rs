@@ -64,7 +64,7 @@ fn tell(model: &mut Model, asked: u64) -> bool {
             }
             Output::Watched { item: Watched::Event(event), .. } => println!("{at:>9.3} event  {:?}", event.action),
             Output::Watched { .. } | Output::Progress { .. } => {}
-            Output::Line { text, .. } => println!("{at:>9.3} line   {text}"),
+            Output::Written { text, .. } => print!("{at:>9.3} writes {text}"),
         }
     }
     answered

@@ -2,6 +2,8 @@
 //!
 //! Each returns whether there was something to do it to.
 
+use core::time::Duration;
+
 use lighterman_calls::{ContainerTarget, ExitCode, Protocol, Signal};
 use lighterman_ids::Moment;
 
@@ -26,9 +28,14 @@ impl Model {
         self.force(now, target, Force::Remove)
     }
 
-    /// `docker restart` without grace: kill, start, then the event `restart`.
+    /// `docker restart --time 0`: stop, start, then the event `restart`.
     pub fn external_restart(&mut self, now: Moment, target: &ContainerTarget) -> bool {
-        self.force(now, target, Force::Restart)
+        self.external_restart_gracefully(now, target, Duration::ZERO)
+    }
+
+    /// `docker restart --time …`: the same with a grace between SIGTERM and SIGKILL.
+    pub fn external_restart_gracefully(&mut self, now: Moment, target: &ContainerTarget, grace: Duration) -> bool {
+        self.force(now, target, Force::Restart { grace })
     }
 
     fn force(&mut self, now: Moment, target: &ContainerTarget, force: Force) -> bool {
@@ -45,6 +52,12 @@ impl Model {
         let key = self.run_key(&id);
         self.out_of_memory(&key);
         true
+    }
+
+    /// From now on the engine misses that processes are killed for memory, or no more: no event, no mark (seen on
+    /// 20.10 under load, though seldom).
+    pub const fn miss_oom(&mut self, misses: bool) {
+        self.misses_oom = misses;
     }
 
     /// From now on health probes end with this code, whatever their program; `None` lets it speak again.

@@ -37,7 +37,7 @@ pub(crate) enum Ask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Force {
     Remove,
-    Restart,
+    Restart { grace: Duration },
 }
 
 /// One call on its way.
@@ -191,10 +191,16 @@ impl Model {
 
     /// A call about a container: it waits for the lock, and begins once it has it.
     pub(crate) fn container_arrives(&mut self, token: u64, target: &ContainerTarget) {
-        let Some(id) = self.resolve(target) else { return self.reply_gone(token) };
-        let (Some(container), Some(flight)) = (self.containers.get_mut(&id), self.flights.get_mut(&token)) else {
-            return;
-        };
+        match self.resolve(target) {
+            Some(id) => self.container_next(token, &id),
+            None => self.reply_gone(token),
+        }
+    }
+
+    /// The call has found its container; its words still say what it was called by.
+    pub(crate) fn container_next(&mut self, token: u64, id: &RuntimeId) {
+        let Some(flight) = self.flights.get_mut(&token) else { return };
+        let Some(container) = self.containers.get_mut(id) else { return self.reply_gone(token) };
         if container.lock.held {
             container.lock.waiting.push_back(token);
             flight.stage = Stage::Queued;
@@ -203,17 +209,20 @@ impl Model {
         match &flight.ask {
             Ask::Force(force, _) => {
                 let force = *force;
-                self.force_arrives(token, &id, force);
+                self.force_arrives(token, id, force);
             }
             Ask::Call(request) => match request {
-                Request::Start(_) => self.start_arrives(token, &id),
+                Request::Start(_) => self.start_arrives(token, id),
                 Request::Inspect(_) => self.work(token, self.settings.latencies.look),
-                Request::Remove(_) => self.remove_arrives(token, target, &id),
+                Request::Remove(target) => {
+                    let target = target.clone();
+                    self.remove_arrives(token, &target, id);
+                }
                 Request::Stop { .. } if !container.is_running() => {
                     self.reply_after_look(token, Answer::Stop(Outcome::Done(())));
                 }
-                Request::Kill { .. } if !container.is_running() => {
-                    let refusal = text::not_running(target, &id);
+                Request::Kill { container: target, .. } if !container.is_running() => {
+                    let refusal = text::not_running(target, id);
                     self.reply_after_look(token, Answer::Kill(Outcome::Refused(refusal)));
                 }
                 Request::Stop { .. } | Request::Kill { .. } => self.work(token, self.settings.latencies.signal),
@@ -236,11 +245,10 @@ impl Model {
     }
 
     pub(crate) fn next_in_line(&mut self, id: &RuntimeId) {
-        let target = ContainerTarget::Id(id.clone());
         loop {
             let Some(container) = self.containers.get_mut(id).filter(|container| !container.lock.held) else { return };
             let Some(token) = container.lock.waiting.pop_front() else { return };
-            self.container_arrives(token, &target);
+            self.container_next(token, id);
         }
     }
 
@@ -313,7 +321,12 @@ impl Model {
         if let Some(flight) = self.flights.get_mut(&token) {
             flight.stage = Stage::AwaitingEnd(id.clone());
         }
-        self.signal(&id, Signal::Term);
+        self.terminate(token, &id, grace);
+    }
+
+    /// SIGTERM now, SIGKILL once the grace is over, if the call still waits then.
+    pub(crate) fn terminate(&mut self, token: u64, id: &RuntimeId, grace: Duration) {
+        self.signal(id, Signal::Term);
         // The engine counts whole seconds, and the kill takes a moment even without any grace.
         let whole = Duration::from_secs(grace.as_secs() + u64::from(grace.subsec_nanos() > 0));
         self.alarm(token, whole.saturating_add(self.settings.latencies.signal), Timer::Grace(token));

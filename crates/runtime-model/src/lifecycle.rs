@@ -4,8 +4,7 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::time::Duration;
 
 use lighterman_calls::{
-    Answer, ContainerTarget, EventAction, ExitCode, HealthWord, Outcome, PortBinding, PortKey, PublishedPort, Refusal,
-    Request, Signal,
+    Answer, EventAction, ExitCode, HealthWord, Outcome, PortBinding, PortKey, PublishedPort, Refusal, Request, Signal,
 };
 use lighterman_ids::{Moment, Mono, RuntimeId};
 
@@ -137,8 +136,8 @@ impl Model {
         };
         let began = Mono(mono.0.saturating_sub(u64::try_from(head_start.as_nanos()).unwrap_or(0)));
         let (process, first) = if container.world.env.iter().any(|line| line.len() >= LONGEST_VARIABLE) {
-            let line = format!("exec {program}: argument list too long");
-            (Process::stillborn(1, began), Some(Happening::Line(OutputStream::Stderr, line)))
+            let line = format!("exec {program}: argument list too long\n");
+            (Process::stillborn(1, began), Some(Happening::Wrote(OutputStream::Stderr, line)))
         } else {
             Process::new(kind, container.command.get(1..).unwrap_or_default(), began)
         };
@@ -183,9 +182,9 @@ impl Model {
     fn happened(&mut self, key: &RunKey, happenings: Vec<Happening>) {
         for happening in happenings {
             match happening {
-                Happening::Line(stream, text) => {
+                Happening::Wrote(stream, text) => {
                     let (container, at) = (key.container.clone(), self.clock.wall);
-                    self.outputs.push_back(Output::Line { container, at, stream, text });
+                    self.outputs.push_back(Output::Written { container, at, stream, text });
                 }
                 Happening::OutOfMemory => self.out_of_memory(key),
                 Happening::Ended(at, code) => self.process_ended(key, at, code),
@@ -195,7 +194,7 @@ impl Model {
 
     /// The kernel killed a process inside; an engine that is away learns nothing of it.
     pub(crate) fn out_of_memory(&mut self, key: &RunKey) {
-        if self.power == Power::Down {
+        if self.power == Power::Down || self.misses_oom {
             return;
         }
         if let Some(Container { state: State::Running(run), .. }) = self.of_run(key) {
@@ -274,7 +273,6 @@ impl Model {
 
     /// Calls that waited for the end.
     fn end_awaited(&mut self, id: &RuntimeId) {
-        let target = ContainerTarget::Id(id.clone());
         let awaits = |stage: &Stage| matches!(stage, Stage::AwaitingEnd(awaited) if awaited == id);
         let tokens = self.flights.iter().filter(|(_, flight)| awaits(&flight.stage)).map(|(token, _)| *token);
         for token in tokens.collect::<Vec<_>>() {
@@ -286,7 +284,12 @@ impl Model {
                 }
                 Ask::Call(Request::Kill { .. }) => self.reply(token, Answer::Kill(Outcome::Done(()))),
                 // Two restarts at once take turns.
-                Ask::Force(..) => self.container_arrives(token, &target),
+                Ask::Force(force, _) => {
+                    if matches!(force, Force::Restart { .. }) {
+                        self.event(id, EventAction::Stop);
+                    }
+                    self.container_next(token, id);
+                }
                 Ask::Call(_) | Ask::Watch { .. } => {}
             }
         }
@@ -297,11 +300,14 @@ impl Model {
             if let Some(flight) = self.flights.get_mut(&token) {
                 flight.stage = Stage::AwaitingEnd(id.clone());
             }
-            return self.signal(id, Signal::Kill);
+            return match force {
+                Force::Remove => self.signal(id, Signal::Kill),
+                Force::Restart { grace } => self.terminate(token, id, grace),
+            };
         }
         match force {
             Force::Remove => self.removed(token, id),
-            Force::Restart => self.start_arrives(token, id),
+            Force::Restart { .. } => self.start_arrives(token, id),
         }
     }
 
@@ -316,9 +322,8 @@ impl Model {
         self.event(id, EventAction::Destroy);
         if let Some(mut container) = self.containers.remove(id) {
             self.names.remove(container.name());
-            let target = ContainerTarget::Id(id.clone());
             for waiting in core::mem::take(&mut container.lock.waiting) {
-                self.container_arrives(waiting, &target);
+                self.container_next(waiting, id);
             }
         }
         self.reply(token, Answer::Remove(Outcome::Done(())));

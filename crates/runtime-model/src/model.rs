@@ -61,15 +61,15 @@ pub enum Output {
         /// The item.
         item: Watched,
     },
-    /// A container wrote a line.
-    Line {
+    /// A container wrote something, mostly a line.
+    Written {
         /// Which container.
         container: RuntimeId,
         /// When.
         at: Wall,
         /// Where to.
         stream: OutputStream,
-        /// The line, without its line feed.
+        /// What, its line feed included.
         text: String,
     },
 }
@@ -97,6 +97,8 @@ pub struct Model {
     pub(crate) ports: Ports,
     /// Containers that the engine itself is stopping, because it goes or because it came back.
     pub(crate) sweep: BTreeSet<RuntimeId>,
+    /// Kills for memory go unnoticed.
+    pub(crate) misses_oom: bool,
     pub(crate) flights: BTreeMap<u64, Flight>,
     pub(crate) timers: BTreeMap<(Mono, u64), Timer>,
     pub(crate) journal: Journal,
@@ -185,6 +187,7 @@ impl Model {
             images: Images::default(),
             ports: Ports::default(),
             sweep: BTreeSet::new(),
+            misses_oom: false,
             flights: BTreeMap::new(),
             timers: BTreeMap::new(),
             journal: Journal::default(),

@@ -1,13 +1,6 @@
 //! What runs in a container: the steps of the test program, played on a clock that is an input.
 
-use alloc::{
-    borrow::ToOwned,
-    collections::BTreeMap,
-    format,
-    string::{String, ToString},
-    sync::Arc,
-    vec::Vec,
-};
+use alloc::{borrow::ToOwned, collections::BTreeMap, format, string::String, sync::Arc, vec::Vec};
 use core::time::Duration;
 
 use lighterman_calls::ExitCode;
@@ -27,7 +20,7 @@ const SHORTEST_FLIP: Duration = Duration::from_millis(1);
 /// Lines that one wake-up of `write` makes at most; more are due at once only at rates nobody can follow.
 const LINES_AT_ONCE: u64 = 10_000;
 
-/// Where a line of output was written.
+/// Where output was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutputStream {
     /// Standard output.
@@ -54,8 +47,8 @@ pub(crate) struct World {
 /// Something a process did.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Happening {
-    /// It wrote a line, given without its line feed.
-    Line(OutputStream, String),
+    /// It wrote this, line feeds included.
+    Wrote(OutputStream, String),
     /// The kernel killed a process of the container for memory.
     OutOfMemory,
     /// It ended, at this instant.
@@ -88,7 +81,7 @@ impl Process {
                 let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
                 match command::parse(&words) {
                     Ok(steps) => (steps, None),
-                    Err(error) => (Vec::new(), Some(format!("testbox: {error}"))),
+                    Err(error) => (Vec::new(), Some(format!("{error}\n{}\n", help()))),
                 }
             }
         };
@@ -96,7 +89,7 @@ impl Process {
         let first_rule = steps.first().and_then(Command::term_rule);
         let steps = Arc::from(steps);
         let process = Self { steps, step: 0, entered: now, made: 0, term: first_rule, doom, ended: false };
-        (process, complaint.map(|text| Happening::Line(OutputStream::Stderr, text)))
+        (process, complaint.map(|text| Happening::Wrote(OutputStream::Stderr, text)))
     }
 
     /// A program that ends at once because the kernel would not run it.
@@ -204,7 +197,7 @@ impl Process {
     /// Plays what is due at `at` in the current step.
     fn play(&mut self, at: Mono, world: &mut World, happenings: &mut Vec<Happening>) {
         let Some(step) = self.steps.get(self.step).cloned() else { return self.end(at, 0, happenings) };
-        let out = |text: String| Happening::Line(OutputStream::Stdout, text);
+        let out = |line: String| Happening::Wrote(OutputStream::Stdout, line + "\n");
         match step {
             Command::Exit { code } => self.end(at, ExitCode::from(code), happenings),
             Command::Flip { path, times, .. } => self.play_flip(at, path, times, world),
@@ -280,9 +273,7 @@ impl Process {
         let due = writing.lines_after(at.since(self.entered)).max(self.made + 1);
         let due = due.min(lines.unwrap_or(u64::MAX)).min(self.made + LINES_AT_ONCE);
         for number in self.made..due {
-            let line = writing.line(number);
-            let line = line.strip_suffix('\n').map(ToString::to_string).unwrap_or(line);
-            happenings.push(Happening::Line(OutputStream::Stdout, line));
+            happenings.push(Happening::Wrote(OutputStream::Stdout, writing.line(number)));
         }
         self.made = due;
     }
@@ -299,17 +290,18 @@ impl Process {
 
 /// A step that takes no time; `Err` when it fails.
 fn instant_step(step: &Command, world: &mut World, happenings: &mut Vec<Happening>) -> Result<(), ()> {
-    let mut out = |text: &str| happenings.push(Happening::Line(OutputStream::Stdout, text.to_owned()));
+    let mut out = |line: &str| happenings.push(Happening::Wrote(OutputStream::Stdout, format!("{line}\n")));
     match step {
         Command::Env => world.env.iter().for_each(|line| out(line)),
         Command::Pwd => out(&world.directory),
         Command::Print { text } => out(text),
-        Command::Eprint { text } => happenings.push(Happening::Line(OutputStream::Stderr, text.clone())),
+        Command::Eprint { text } => happenings.push(Happening::Wrote(OutputStream::Stderr, format!("{text}\n"))),
         Command::Put { path, text } => drop(world.files.insert(path.clone(), text.clone())),
         Command::Remove { path } => drop(world.files.remove(path)),
         Command::Read { path } => match world.files.get(path) {
-            Some(text) => text.lines().for_each(out),
-            None => return fail(happenings, &format!("testbox: read {path}: No such file or directory (os error 2)")),
+            // As it is: it may end without a line feed.
+            Some(text) => happenings.push(Happening::Wrote(OutputStream::Stdout, text.clone())),
+            None => return fail(happenings, &format!("cannot open {path}: No such file or directory (os error 2)")),
         },
         Command::Healthy { path } if world.files.contains_key(path) => out("healthy"),
         Command::Healthy { .. } => {
@@ -317,7 +309,9 @@ fn instant_step(step: &Command, world: &mut World, happenings: &mut Vec<Happenin
             return Err(());
         }
         // Containers of the model have no network.
-        Command::Fetch { url } => return fail(happenings, &format!("testbox: fetch {}: no network", url.host)),
+        Command::Fetch { url } => {
+            return fail(happenings, &format!("cannot fetch from {}: the model has no network", url.host));
+        }
         Command::Sleep { .. }
         | Command::Exit { .. }
         | Command::Trap { .. }
@@ -337,8 +331,13 @@ fn instant_step(step: &Command, world: &mut World, happenings: &mut Vec<Happenin
 }
 
 fn fail(happenings: &mut Vec<Happening>, text: &str) -> Result<(), ()> {
-    happenings.push(Happening::Line(OutputStream::Stderr, text.to_owned()));
+    happenings.push(Happening::Wrote(OutputStream::Stderr, format!("testbox: {text}\n")));
     Err(())
+}
+
+/// What the program says to words that it does not understand.
+fn help() -> String {
+    format!("usage: testbox COMMAND [+ COMMAND]...\n  {}", command::USAGE.join("\n  "))
 }
 
 /// Whether this much cannot be had under the container's limit.
@@ -349,10 +348,10 @@ fn exceeds(mib: u32, world: &World) -> bool {
 /// Plays a program to its end on its own: a probe of a health check.
 pub(crate) fn probe(kind: ProgramKind, arguments: &[String], limit: Duration, world: &mut World) -> Probed {
     let (mut process, complaint) = Process::new(kind, arguments, Mono(0));
-    let mut output: Vec<String> = Vec::new();
+    let mut output = String::new();
     let mut note = |happening: Happening| match happening {
-        Happening::Line(_, text) => {
-            output.push(text);
+        Happening::Wrote(_, text) => {
+            output += &text;
             None
         }
         Happening::OutOfMemory => None,
@@ -364,13 +363,7 @@ pub(crate) fn probe(kind: ProgramKind, arguments: &[String], limit: Duration, wo
         end = process.run(at, world).into_iter().find_map(&mut note);
     }
     match end {
-        Some((at, code)) => {
-            let mut text = output.join("\n");
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            Probed { takes: at.since(Mono(0)), code, output: text }
-        }
+        Some((at, code)) => Probed { takes: at.since(Mono(0)), code, output },
         None => Probed { takes: limit, code: -1, output: format!("Health check exceeded timeout ({})", spell(limit)) },
     }
 }

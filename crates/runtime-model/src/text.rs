@@ -91,6 +91,11 @@ pub(crate) fn missing_probe(program: &str) -> String {
 }
 
 fn exec_error(program: &str) -> String {
+    /// What the engine puts into every container, whatever its image.
+    const DIRECTORIES: [&str; 5] = ["/", "/dev", "/etc", "/proc", "/sys"];
+    if DIRECTORIES.contains(&program) {
+        return format!("exec: \"{program}\": permission denied");
+    }
     if program.contains('/') {
         format!("exec: \"{program}\": stat {program}: no such file or directory")
     } else {

@@ -211,7 +211,8 @@ impl World {
                 Output::Watched { token, item } if self.ear == Some(token) => self.hear(item),
                 Output::Watched { token, item } => self.on_watched(token, item),
                 Output::Progress { .. } => {}
-                Output::Line { container, text, .. } => {
+                Output::Written { container, text, .. } => {
+                    let text = text.trim_end();
                     self.log.line(self.clock.at(), "program", || format!("{} writes: {text}", container.short()));
                 }
             }

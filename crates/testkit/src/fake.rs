@@ -48,7 +48,7 @@ struct State {
     base: Moment,
     last_token: u64,
     inboxes: BTreeMap<u64, VecDeque<Item>>,
-    logs: BTreeMap<RuntimeId, Vec<Line>>,
+    logs: BTreeMap<RuntimeId, Vec<Written>>,
     script: Script,
     /// Events still to be lost on their way.
     events_to_lose: u32,
@@ -63,7 +63,7 @@ enum Item {
 }
 
 #[derive(Debug)]
-struct Line {
+struct Written {
     at: Wall,
     stream: OutputStream,
     text: String,
@@ -239,8 +239,8 @@ impl State {
                 Output::Progress { token, step } => self.put(token, Item::Progress(step)),
                 Output::Watched { item: Watched::Event(_), .. } if self.events_to_lose > 0 => self.events_to_lose -= 1,
                 Output::Watched { token, item } => self.put(token, Item::Watched(item)),
-                Output::Line { container, at, stream, text } => {
-                    self.logs.entry(container).or_default().push(Line { at, stream, text });
+                Output::Written { container, at, stream, text } => {
+                    self.logs.entry(container).or_default().push(Written { at, stream, text });
                 }
             }
         }

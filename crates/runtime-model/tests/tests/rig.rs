@@ -22,7 +22,8 @@ pub(crate) struct Rig {
     pub(crate) opened: usize,
     pub(crate) lost: Vec<Lost>,
     pub(crate) progress: Vec<PullProgress>,
-    pub(crate) lines: Vec<String>,
+    /// All that containers wrote.
+    pub(crate) written: String,
 }
 
 pub(crate) fn instance() -> InstanceId {
@@ -105,7 +106,7 @@ impl Rig {
             opened: 0,
             lost: Vec::new(),
             progress: Vec::new(),
-            lines: Vec::new(),
+            written: String::new(),
         };
         rig.model.watch(now, WATCH, instance(), None);
         rig.pass(ms(10));
@@ -180,7 +181,7 @@ impl Rig {
                 Output::Watched { item: Watched::Opened, .. } => self.opened += 1,
                 Output::Watched { item: Watched::Event(event), .. } => self.events.push(*event),
                 Output::Watched { item: Watched::Lost(lost), .. } => self.lost.push(lost),
-                Output::Line { text, .. } => self.lines.push(text),
+                Output::Written { text, .. } => self.written += &text,
             }
         }
     }

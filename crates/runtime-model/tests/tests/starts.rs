@@ -144,7 +144,7 @@ fn an_environment_string_of_140_kb_ends_with_1_and_no_error() {
     rig.pass(secs(1));
     let facts = rig.inspect("web");
     assert_eq!((facts.phase, &*facts.error), (Phase::Exited { code: Some(1) }, ""));
-    assert_eq!(rig.lines, ["exec /testbox: argument list too long"]);
+    assert_eq!(rig.written, "exec /testbox: argument list too long\n");
 }
 
 #[test]

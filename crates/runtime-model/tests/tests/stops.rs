@@ -140,7 +140,11 @@ fn somebody_elses_kill_and_restart() {
     rig.pass(secs(1));
     assert!(rig.model.external_restart(rig.now, &named("web")));
     rig.pass(secs(1));
-    assert_eq!(rig.told(), ["start", "restart", "die 137", "start", "restart"]);
+    assert_eq!(rig.told(), ["start", "restart", "die 137", "stop", "start", "restart"]);
+    rig.run(container("polite", "term-after 1 5"));
+    assert!(rig.model.external_restart_gracefully(rig.now, &named("polite"), secs(2)));
+    rig.pass(secs(3));
+    assert_eq!(rig.told(), ["create", "start", "die 5", "stop", "start", "restart"]);
 }
 
 #[test]
@@ -220,5 +224,18 @@ fn two_restarts_at_once_take_turns() {
     rig.model.external_restart(rig.now, &named("web"));
     rig.model.external_restart(rig.now, &named("web"));
     rig.pass(secs(2));
-    assert_eq!(rig.told(), ["die 137", "start", "restart", "die 137", "start", "restart"]);
+    assert_eq!(rig.told(), ["die 137", "stop", "stop", "start", "restart", "die 137", "stop", "start", "restart"]);
+}
+
+#[test]
+fn a_kill_for_memory_can_go_unnoticed() {
+    let mut rig = Rig::new();
+    rig.model.miss_oom(true);
+    let mut request = container("web", "alloc 100");
+    request.host.memory = Some(16 << 20);
+    rig.run(request);
+    rig.pass(secs(1));
+    let facts = rig.inspect("web");
+    assert_eq!((facts.phase, facts.oom_killed), (EXITED_137, false));
+    assert_eq!(rig.told(), ["create", "start", "die 137"]);
 }

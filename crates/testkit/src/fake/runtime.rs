@@ -136,7 +136,7 @@ struct Reading {
     request: LogRequest,
     /// Once it has been found.
     container: Option<RuntimeId>,
-    /// Lines that were looked at.
+    /// Pieces that were looked at.
     read: usize,
 }
 
@@ -159,14 +159,14 @@ impl Reading {
             self.container = facts.as_ref().map(|facts| facts.id.clone());
         }
         let Some(container) = &self.container else { return Some(Some(Err(Outcome::Gone))) };
-        while let Some(line) = state.logs.get(container).and_then(|lines| lines.get(self.read)) {
+        while let Some(piece) = state.logs.get(container).and_then(|pieces| pieces.get(self.read)) {
             self.read += 1;
-            if self.request.since.is_none_or(|since| line.at >= since) {
-                let stream = match line.stream {
+            if self.request.since.is_none_or(|since| piece.at >= since) {
+                let stream = match piece.stream {
                     OutputStream::Stderr if !self.request.tty => LogStream::Stderr,
                     OutputStream::Stdout | OutputStream::Stderr => LogStream::Stdout,
                 };
-                return Some(Some(Ok(LogChunk { stream, bytes: format!("{}\n", line.text).into_bytes() })));
+                return Some(Some(Ok(LogChunk { stream, bytes: piece.text.clone().into_bytes() })));
             }
         }
         // Following ends with the run, and at once where nothing runs (seen on 20.10).
