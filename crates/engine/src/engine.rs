@@ -202,6 +202,7 @@ impl Engine {
             settings: &self.settings.task,
             instance: &self.instance,
             store_failing: self.store.failing(),
+            ready: self.link.is_ready(),
             closing: self.closing,
         }
     }

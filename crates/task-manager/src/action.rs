@@ -64,6 +64,9 @@ pub struct Context<'a> {
     pub instance: &'a InstanceId,
     /// What the store said, while it takes no commits; creating actions are withheld then (design.md R1).
     pub store_failing: Option<&'a str>,
+    /// The runtime may be asked: its event stream stood, so that nothing a call causes is missed. Until then
+    /// only what needs no call is done.
+    pub ready: bool,
     /// The host is shutting down: nothing is begun any more, what is out is still learned.
     pub closing: bool,
 }

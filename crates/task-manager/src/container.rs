@@ -45,6 +45,8 @@ pub(crate) struct Container {
     pub(crate) stopping: bool,
     /// A forced stop has sent its kill.
     pub(crate) killed: bool,
+    /// A stop call was out by then: from then on the grace counts, should nothing but a kill be left.
+    pub(crate) grace_from: Option<Mono>,
     pub(crate) work: Work,
     pub(crate) look: Look,
     /// A start call that is still to return although the container is known to run.
@@ -297,6 +299,7 @@ impl Container {
             image: None,
             stopping: false,
             killed: false,
+            grace_from: None,
             work: Work::Idle,
             look: Look::None,
             late_start: None,

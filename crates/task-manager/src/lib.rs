@@ -53,7 +53,8 @@
 //! let mut task = TaskManager::accept(spec, now).unwrap();
 //! let (instance, mut ids) = (InstanceId::from_bits(7), ActionIds::new(1));
 //! let settings = &Settings::REFERENCE;
-//! let mut cx = Context { now, ids: &mut ids, settings, instance: &instance, store_failing: None, closing: false };
+//! let mut cx =
+//!     Context { now, ids: &mut ids, settings, instance: &instance, store_failing: None, ready: true, closing: false };
 //! task.handle_timeout(&mut cx);
 //! // The first thing it wants to know: is the image there?
 //! let Some(Action::Call { id, call }) = task.poll_action() else { panic!() };

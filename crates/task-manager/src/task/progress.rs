@@ -62,7 +62,7 @@ impl TaskManager {
             Work::Stop { .. } => return false,
             Work::Idle | Work::Pull { .. } | Work::Create { .. } | Work::Start { .. } | Work::Remove { .. } => {}
         }
-        if cx.store_failing.is_some() && is_creating(step) {
+        if cx.store_failing.is_some() && is_creating(step) || !cx.ready && needs_runtime(step) {
             return false;
         }
         self.touch(c, cx.now);
@@ -150,6 +150,14 @@ impl TaskManager {
 
     fn members(&self) -> impl Iterator<Item = Member> {
         self.containers.iter().map(crate::container::Container::member)
+    }
+}
+
+/// Whether the step asks the runtime, which waits until nothing it causes is missed.
+const fn needs_runtime(step: Step) -> bool {
+    match step {
+        Step::ResolveDigest | Step::Pull | Step::Create | Step::Start | Step::Provision | Step::Stop => true,
+        Step::MarkStopped => false,
     }
 }
 

@@ -26,7 +26,7 @@ impl TaskManager {
             return;
         }
         for c in 0..self.containers.len() {
-            if self.can_remove(c) {
+            if self.can_remove(c) && (cx.ready || self.is_known_to_be_gone(cx, c)) {
                 self.touch(c, cx.now);
                 self.drop_look(c);
                 self.begin_remove(cx, c);
@@ -48,6 +48,11 @@ impl TaskManager {
     fn can_remove(&self, c: usize) -> bool {
         let container = &self.containers[c];
         !container.removed && container.late_create.is_none() && matches!(container.work, Work::Idle)
+    }
+
+    /// Whether its removal needs no call.
+    fn is_known_to_be_gone(&self, cx: &Context<'_>, c: usize) -> bool {
+        self.containers[c].runtime_id.is_none() && self.create_over(cx, c).is_none()
     }
 
     /// By id, else by the recorded name, behind which somebody else may be: what is found there is looked at

@@ -102,8 +102,13 @@ impl TaskManager {
                 if n < cx.settings.look_tries {
                     let job = self.pause(cx, c, &cx.settings.call_retry, n, text);
                     self.containers[c].work = Work::Restore { job };
+                } else if self.containers[c].known == ContainerStatus::Created {
+                    // A start may have been under way: started again it would run twice (B-017), taken for
+                    // stopped its end would be lost. No list tells created and ended apart.
+                    let job = self.pause(cx, c, &cx.settings.late_create_retry, n, text);
+                    self.containers[c].work = Work::Restore { job };
                 }
-                // R4b: the last known status is kept and the re-check decides.
+                // R4b: else the last known status is kept and the re-check decides.
             }
         }
     }

@@ -1,22 +1,25 @@
 //! RUNNING → STOPPED (engine.md 4.8.4, 3.6.2).
 
 use alloc::boxed::Box;
+use core::time::Duration;
 
 use lighterman_calls::{
-    Answer, ContainerFacts, ContainerTarget, Lost, Outcome, Phase, Refusal, Request, RequestKind, Signal,
+    Answer, ContainerFacts, ContainerTarget, Lost, LostCause, Outcome, Phase, Refusal, Request, RequestKind, Signal,
 };
+use lighterman_ids::Mono;
 use lighterman_status::ContainerStatus;
 
 use super::{TaskManager, ask::is_away, expect_answer};
 use crate::{
     Action, ContainerError, Context, ErrorName,
-    container::{Cause, Job, StopStage, Work},
+    container::{Cause, Container, Job, Step, StopStage, Work},
 };
 
 impl TaskManager {
     pub(super) fn begin_stop(&mut self, cx: &mut Context<'_>, c: usize) {
         self.containers[c].stopping = true;
         self.containers[c].killed = self.force;
+        self.containers[c].grace_from = None;
         self.ask_stop(cx, c, 1);
     }
 
@@ -35,7 +38,7 @@ impl TaskManager {
             self.record_error(c, error);
             return self.set_known(cx.now, c, ContainerStatus::Stopped);
         };
-        let grace = if self.force { core::time::Duration::ZERO } else { self.stop_timeout(cx, c) };
+        let grace = if self.force { Duration::ZERO } else { self.stop_timeout(cx, c) };
         let limit = grace.saturating_add(cx.settings.limits.stop_margin);
         let job = self.ask_job(cx, Request::Stop { container, grace }, limit, attempt);
         self.containers[c].work = Work::Stop { stage: StopStage::Stopping, job };
@@ -84,6 +87,11 @@ impl TaskManager {
             }
             Outcome::Unknown(lost) => {
                 let error = ContainerError::lost(ErrorName::CannotStopContainer, "stopped", &lost);
+                let waited = match lost.cause {
+                    LostCause::TimedOut(limit) => limit,
+                    LostCause::Unreachable | LostCause::ConnectionLost | LostCause::Garbled => Duration::ZERO,
+                };
+                self.containers[c].grace_runs(cx.now.mono, waited);
                 self.stop_failed(cx, c, n, error);
             }
             Outcome::Refused(Refusal { text, .. }) => {
@@ -141,7 +149,7 @@ impl TaskManager {
         outcome: Outcome<Box<ContainerFacts>>,
     ) {
         match outcome {
-            Outcome::Done(facts) if facts.phase == Phase::Running && !killed => self.ask_kill(cx, c, failed),
+            Outcome::Done(facts) if facts.phase == Phase::Running && !killed => self.kill_after_grace(cx, c, failed),
             Outcome::Done(facts) if facts.phase == Phase::Running => {
                 let runs =
                     || ContainerError::new(ErrorName::CannotStopContainer, "it was stopped and killed, and runs");
@@ -155,7 +163,7 @@ impl TaskManager {
             }
             Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => match failed {
                 Some(failed) if killed => self.assume_stopped(cx, c, failed),
-                Some(failed) => self.ask_kill(cx, c, Some(failed)),
+                Some(failed) => self.kill_after_grace(cx, c, Some(failed)),
                 None if n < cx.settings.look_tries => {
                     let job = self.pause(cx, c, &cx.settings.call_retry, n, text);
                     self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed: None, killed }, job };
@@ -163,6 +171,21 @@ impl TaskManager {
                 // That it was stopped is a fact; only what an inspect would add is missing.
                 None => self.assume_stopped(cx, c, ContainerError::new(ErrorName::CannotInspectContainer, text)),
             },
+        }
+    }
+
+    /// The last resort, but not before its time: stop calls that were cut off in quick succession may have
+    /// worked all the same, and the container may be using its grace (B-037).
+    fn kill_after_grace(&mut self, cx: &mut Context<'_>, c: usize, failed: Option<ContainerError>) {
+        let grace = if self.force { Duration::ZERO } else { self.stop_timeout(cx, c) };
+        let over = self.containers[c].grace_from.map(|from| from.after(grace));
+        match (over, failed) {
+            (Some(until), Some(failed)) if cx.now.mono < until => {
+                let step = Step::Pausing { until, after: failed.text.clone(), away: false };
+                let stage = StopStage::Verifying { failed: Some(failed), killed: false };
+                self.containers[c].work = Work::Stop { stage, job: Job { step, attempt: 1 } };
+            }
+            (_, failed) => self.ask_kill(cx, c, failed),
         }
     }
 
@@ -202,6 +225,7 @@ impl TaskManager {
                 | Work::Remove { .. }
                 | Work::Restore { .. } => false,
             };
+            container.cut_grace_short(cx.now.mono);
             if stopping && !container.killed {
                 container.killed = true;
                 let container = self.stop_target(c);
@@ -210,6 +234,23 @@ impl TaskManager {
                 // Nobody waits for its answer: the stop call and the die event tell the end.
                 self.emit(Action::Call { id, call: super::boxed(request, cx.settings.limits.kill) });
             }
+        }
+    }
+}
+
+impl Container {
+    /// A stop call has been out for this long.
+    fn grace_runs(&mut self, now: Mono, waited: Duration) {
+        let from = Mono(now.0.saturating_sub(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX)));
+        self.grace_from = Some(self.grace_from.map_or(from, |earlier| earlier.min(from)));
+    }
+
+    /// A last resort that waits for the grace to be over waits no longer.
+    fn cut_grace_short(&mut self, now: Mono) {
+        if let Work::Stop { stage: StopStage::Verifying { failed: Some(_), killed: false }, job } = &mut self.work
+            && let Step::Pausing { until, away: false, .. } = &mut job.step
+        {
+            *until = now.min(*until);
         }
     }
 }

@@ -70,6 +70,10 @@ impl TaskManager {
         if container.late_create.is_some() {
             return Some((WaitReason::LateCreate, None));
         }
+        if !cx.ready && container.is_before(container.desired) {
+            // Whoever knows why puts it in place of these words.
+            return Some((WaitReason::RuntimeAway { text: "it has not answered yet".into() }, None));
+        }
         if cx.closing && container.is_before(container.desired) {
             return Some((WaitReason::Closing, None));
         }

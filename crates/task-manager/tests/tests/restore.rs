@@ -296,3 +296,23 @@ fn a_crash_between_create_and_record_leaves_one_container() {
     s.answer(shows(s.facts(Phase::Created)));
     s.does(&["inspect", "start"]);
 }
+
+#[test]
+fn b017_a_created_container_is_looked_at_until_a_look_succeeds() {
+    // A start may have been under way: whether it ran is told by nothing else.
+    for stopped in [false, true] {
+        let mut s = restarted(Script::created());
+        if stopped {
+            s.stop();
+        }
+        for _ in 0..20 {
+            s.answer(Answer::Inspect(Outcome::Refused(fault())));
+            assert!(s.until_due() <= Duration::from_secs(24));
+        }
+        assert!(s.deeds().iter().skip(1).all(|call| call == "inspect"));
+        s.forget_deeds();
+        s.answer(shows(s.exited(7)));
+        assert_eq!((s.known(), s.container().exit_code), (Stopped, Some(7)));
+        s.does(&[]);
+    }
+}

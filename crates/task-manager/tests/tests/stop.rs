@@ -156,6 +156,32 @@ fn b031_a_container_that_cannot_be_stopped_is_killed_once_and_then_taken_for_sto
 }
 
 #[test]
+fn b037_stops_that_were_cut_off_one_after_the_other_do_not_cost_the_grace() {
+    for (forced, latest) in [(false, 30), (true, 8)] {
+        let mut s = Script::running();
+        s.stop();
+        let begun = s.now.mono;
+        for nth in 1..=5 {
+            s.answer(Answer::Stop(Outcome::Unknown(cut_off())));
+            if nth < 5 {
+                s.until_due();
+            }
+        }
+        s.answer(pong());
+        s.answer(shows(s.facts(Phase::Running)));
+        s.forget_deeds();
+        if forced {
+            s.stop_by_force();
+        }
+        s.until_due();
+        s.answer(shows(s.facts(Phase::Running)));
+        s.does(&["inspect", "kill SIGKILL"]);
+        let waited = s.now.mono.since(begun);
+        assert!(waited <= Duration::from_secs(latest) && (forced || waited == Duration::from_secs(30)), "{waited:?}");
+    }
+}
+
+#[test]
 fn e60_a_runtime_that_does_not_answer_proves_nothing() {
     let mut s = after_five_failed_stops();
     s.answer(Answer::Ping(Outcome::Unknown(timed_out(5))));

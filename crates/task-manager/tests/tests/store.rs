@@ -125,3 +125,23 @@ fn while_the_host_shuts_down_nothing_is_begun_and_what_is_out_is_learned() {
     s.stop_by_force();
     s.does(&["stop 30s", "inspect"]);
 }
+
+#[test]
+fn before_the_runtime_may_be_asked_only_what_needs_no_call_is_done() {
+    let mut s = Script::accepted(definition());
+    s.ready = false;
+    s.wake();
+    s.does(&[]);
+    s.stop();
+    s.tell(lighterman_task_manager::TaskEvent::CleanUp);
+    s.does(&[]);
+    assert!(s.task.is_removed(), "a task that has nothing in the runtime can end without it");
+
+    let mut s = Script::running();
+    s.ready = false;
+    s.stop();
+    s.does(&[]);
+    s.ready = true;
+    s.wake();
+    s.does(&["stop 30s"]);
+}

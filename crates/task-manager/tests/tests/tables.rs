@@ -31,11 +31,14 @@ fn restored(known: ContainerStatus, desired: ContainerStatus) -> Script {
 }
 
 /// The same, after the first look has failed, so that nothing is in progress that the pair does not ask for.
+/// Only CREATED proves nothing without a look: it has to succeed, and finds the container as it was made.
 fn settled(known: ContainerStatus, desired: ContainerStatus) -> Script {
     let mut s = restored(known, desired);
     while s.task.is_restoring() {
         if s.out.is_empty() {
             s.until_due();
+        } else if known == ContainerStatus::Created {
+            s.answer(shows(s.facts(Phase::Created)));
         } else {
             s.answer(Answer::Inspect(Outcome::Refused(fault())));
         }
