@@ -142,10 +142,12 @@ goals! {
         "VmRSS of the command a moment after RUNNING; the goal is the agent's when idle";
     RUNNING_ON_TOP: "P4", "accepted to RUNNING, median on top of the floor", AtMost(10.0), Millis,
         "agent in this process on the real engine with its durable store, in turns with the floor";
+    RUNNING_OWN: "P4", "accepted to RUNNING, outside create and start, median", AtMost(10.0), Millis,
+        "less the time of these two calls of the same start, which a busy machine does not blur";
     STOPPED_AFTER_EVENT: "P9", "engine's `die` event to STOPPED known, median", AtMost(10.0), Millis,
         "from the moment at which the event reaches the driver";
-    STOPPED_ON_TOP: "P9", "the same on top of the engine's inspect, median", AtMost(10.0), Millis,
-        "floor: a client that watches, and inspects on `die`, which the engine answers when it is done with the end";
+    STOPPED_OWN: "P9", "the same without the engine's inspect, median", AtMost(10.0), Millis,
+        "less the time of the inspect call, which the engine answers only when it is done with the end";
     FLUSHES: "P12", "syncs of the store for each batch", AtMost(1.0), Ratio,
         "1,000 tasks change at once; batches are those of the driver, syncs are counted by the store";
     RECORD_WRITES: "P12", "sustained record writes, median", AtLeast(20_000.0), PerSecond,

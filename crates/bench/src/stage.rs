@@ -33,6 +33,9 @@ pub type Trouble = Box<dyn Error + Send + Sync>;
 /// Words that end a container of the test program as soon as it is told to.
 pub const ENDS_WHEN_TOLD: &[&str] = &["on-term", "0"];
 
+/// A program that is told to end before it listens to that has to be killed: that should not take longer.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// See the module's page.
 #[derive(Debug)]
 pub struct Stage {
@@ -159,7 +162,7 @@ impl Stage {
         let text = json!({
             "family": "bench",
             "containerDefinitions": [
-                { "name": "main", "image": image, "memory": 32, "stopTimeout": 5, "command": words },
+                { "name": "main", "image": image, "memory": 32, "stopTimeout": STOP_TIMEOUT.as_secs(), "command": words },
             ],
         });
         let file = tempfile::Builder::new().suffix(".json").tempfile_in(self.directory.path())?;
@@ -263,7 +266,7 @@ impl Bare {
     /// One of them fails.
     pub async fn stop(&self, container: &ContainerTarget) -> Result<Duration, Trouble> {
         let begun = Instant::now();
-        done(self.docker.stop(container, Duration::from_secs(5), AMPLE).await)?;
+        done(self.docker.stop(container, STOP_TIMEOUT, AMPLE).await)?;
         done(self.docker.remove(container, AMPLE).await)?;
         Ok(begun.elapsed())
     }

@@ -24,9 +24,28 @@ pub struct Tap<R> {
     count: Arc<watch::Sender<u64>>,
 }
 
+/// A call that passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Which.
+    pub kind: RequestKind,
+    /// When it left.
+    pub left: Instant,
+    /// When its answer came; `None` while it is out, and for pulls, whose answer is a stream.
+    pub answered: Option<Instant>,
+}
+
+impl Passed {
+    /// How long the engine took, with the way there and back.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.answered.map_or(Duration::ZERO, |answered| answered - self.left)
+    }
+}
+
 #[derive(Debug, Default)]
 struct Seen {
-    calls: Vec<(Instant, RequestKind)>,
+    calls: Vec<Passed>,
     events: Vec<(Instant, RuntimeEvent)>,
     last_create: Option<CreateRequest>,
 }
@@ -44,9 +63,9 @@ impl<R> Tap<R> {
         *self.count.borrow()
     }
 
-    /// When calls left, and which, from the `skip`th on.
+    /// The calls from the `skip`th on.
     #[must_use]
-    pub fn calls_from(&self, skip: u64) -> Vec<(Instant, RequestKind)> {
+    pub fn calls_from(&self, skip: u64) -> Vec<Passed> {
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
         self.with(|seen| seen.calls.iter().skip(skip).copied().collect())
     }
@@ -59,8 +78,8 @@ impl<R> Tap<R> {
         let mut count = self.count.subscribe();
         loop {
             count.borrow_and_update();
-            if let Some((at, _)) = self.calls_from(skip).into_iter().find(|(_, kind)| is_it(*kind)) {
-                return at;
+            if let Some(call) = self.calls_from(skip).into_iter().find(|call| is_it(call.kind)) {
+                return call.left;
             }
             count.changed().await.expect("the sender lives in `self`");
         }
@@ -82,27 +101,36 @@ impl<R> Tap<R> {
         look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn leaves(&self, kind: RequestKind) {
-        let now = Instant::now();
-        self.with(|seen| seen.calls.push((now, kind)));
+    fn leaves(&self, kind: RequestKind) -> usize {
+        let call = Passed { kind, left: Instant::now(), answered: None };
+        let place = self.with(|seen| {
+            seen.calls.push(call);
+            seen.calls.len() - 1
+        });
         self.count.send_modify(|count| *count += 1);
+        place
+    }
+
+    async fn pass<T>(&self, kind: RequestKind, call: impl Future<Output = T>) -> T {
+        let place = self.leaves(kind);
+        let answer = call.await;
+        let now = Instant::now();
+        self.with(|seen| seen.calls[place].answered = Some(now));
+        answer
     }
 }
 
 impl<R: ContainerRuntime + Clone> ContainerRuntime for Tap<R> {
     async fn ping(&self, limit: Duration) -> Outcome<()> {
-        self.leaves(RequestKind::Ping);
-        self.inner.ping(limit).await
+        self.pass(RequestKind::Ping, self.inner.ping(limit)).await
     }
 
     async fn version(&self, limit: Duration) -> Outcome<RuntimeVersion> {
-        self.leaves(RequestKind::Version);
-        self.inner.version(limit).await
+        self.pass(RequestKind::Version, self.inner.version(limit)).await
     }
 
     async fn inspect_image(&self, image: &ImageRef, limit: Duration) -> Outcome<Box<ImageFacts>> {
-        self.leaves(RequestKind::InspectImage);
-        self.inner.inspect_image(image, limit).await
+        self.pass(RequestKind::InspectImage, self.inner.inspect_image(image, limit)).await
     }
 
     fn pull(&self, image: &ImageRef, limits: PullLimits, limit: Duration) -> impl Stream<Item = PullStep> + Send {
@@ -111,39 +139,32 @@ impl<R: ContainerRuntime + Clone> ContainerRuntime for Tap<R> {
     }
 
     async fn create(&self, request: &CreateRequest, limit: Duration) -> Outcome<Created> {
-        self.leaves(RequestKind::Create);
         self.with(|seen| seen.last_create = Some(request.clone()));
-        self.inner.create(request, limit).await
+        self.pass(RequestKind::Create, self.inner.create(request, limit)).await
     }
 
     async fn start(&self, container: &ContainerTarget, limit: Duration) -> Outcome<()> {
-        self.leaves(RequestKind::Start);
-        self.inner.start(container, limit).await
+        self.pass(RequestKind::Start, self.inner.start(container, limit)).await
     }
 
     async fn inspect(&self, container: &ContainerTarget, limit: Duration) -> Outcome<Box<ContainerFacts>> {
-        self.leaves(RequestKind::Inspect);
-        self.inner.inspect(container, limit).await
+        self.pass(RequestKind::Inspect, self.inner.inspect(container, limit)).await
     }
 
     async fn stop(&self, container: &ContainerTarget, grace: Duration, limit: Duration) -> Outcome<()> {
-        self.leaves(RequestKind::Stop);
-        self.inner.stop(container, grace, limit).await
+        self.pass(RequestKind::Stop, self.inner.stop(container, grace, limit)).await
     }
 
     async fn kill(&self, container: &ContainerTarget, signal: Signal, limit: Duration) -> Outcome<()> {
-        self.leaves(RequestKind::Kill);
-        self.inner.kill(container, signal, limit).await
+        self.pass(RequestKind::Kill, self.inner.kill(container, signal, limit)).await
     }
 
     async fn remove(&self, container: &ContainerTarget, limit: Duration) -> Outcome<()> {
-        self.leaves(RequestKind::Remove);
-        self.inner.remove(container, limit).await
+        self.pass(RequestKind::Remove, self.inner.remove(container, limit)).await
     }
 
     async fn list(&self, instance: &InstanceId, limit: Duration) -> Outcome<Vec<ContainerSummary>> {
-        self.leaves(RequestKind::List);
-        self.inner.list(instance, limit).await
+        self.pass(RequestKind::List, self.inner.list(instance, limit)).await
     }
 
     /// No [`RequestKind`] of its own: a stream is open for as long as the engine answers.

@@ -22,6 +22,7 @@ use crate::{
     goals::{self, Unit},
     samples::Samples,
     stage::{Bare, Stage, Trouble, done},
+    tap::Passed,
 };
 
 /// Long enough to be RUNNING before it ends.
@@ -31,6 +32,7 @@ const LIFE: &[&str] = &["sleep", "0.3", "+", "exit", "3"];
 struct Measured {
     from_event: Samples,
     from_stamp: Samples,
+    own: Samples,
     inspects: Samples,
     floor: Samples,
 }
@@ -109,17 +111,20 @@ impl Measured {
         let (now, clock) = (Instant::now(), HostClock::new()?.now());
         self.from_event.push_millis(known.saturating_duration_since(arrived));
         self.from_stamp.push_millis(clock.wall.since(event.at).saturating_sub(now - known));
-        let inspects = agent.tap.calls_from(calls);
-        self.inspects.push_count(inspects.iter().filter(|(_, kind)| *kind == RequestKind::Inspect).count() as u64);
+        let calls = agent.tap.calls_from(calls);
+        let inspects = || calls.iter().filter(|call| call.kind == RequestKind::Inspect);
+        let waited: Duration = inspects().filter(|call| call.left >= arrived).map(Passed::took).sum();
+        self.own.push_millis(known.saturating_duration_since(arrived).saturating_sub(waited));
+        self.inspects.push_count(inspects().count() as u64);
         Ok(())
     }
 
     fn findings(self) -> Findings {
         let mut findings = Findings::default();
         findings.judge(goals::STOPPED_AFTER_EVENT, self.from_event.median());
-        let row = Row::new("event to STOPPED", Unit::Millis, self.from_event).over(self.floor, Compare::Difference);
-        findings.judge(goals::STOPPED_ON_TOP, row.against_floor().map(|(value, _)| value));
-        findings.row(row);
+        findings.judge(goals::STOPPED_OWN, self.own.median());
+        findings.row(Row::new("event to STOPPED", Unit::Millis, self.from_event).over(self.floor, Compare::Difference));
+        findings.row(Row::new("of which not in the inspect", Unit::Millis, self.own));
         findings.row(Row::new("engine's stamp to STOPPED", Unit::Millis, self.from_stamp));
         findings.row(Row::new("inspects since RUNNING", Unit::Count, self.inspects));
         findings.note("The floor watches too, and inspects on `die`.");

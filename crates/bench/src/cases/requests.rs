@@ -36,7 +36,7 @@ pub(super) async fn run(stage: &Stage) -> Result<Findings, Trouble> {
         agent.remove_task(&started.task).await?;
         counted[3] = agent.tap.count() - before - counted.iter().sum::<u64>();
         phases.iter_mut().zip(counted).for_each(|(samples, count)| samples.push_count(count));
-        kinds = agent.tap.calls_from(before).into_iter().map(|(_, kind)| kind.as_str()).collect();
+        kinds = agent.tap.calls_from(before).into_iter().map(|call| call.kind.as_str()).collect();
     }
     agent.stop_task(&first.task).await?;
     agent.remove_task(&first.task).await?;

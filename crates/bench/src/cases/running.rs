@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lighterman_calls::RequestKind;
 use lighterman_ids::TaskId;
 
 use crate::{
@@ -11,6 +12,7 @@ use crate::{
     product::Run,
     samples::Samples,
     stage::{Bare, ENDS_WHEN_TOLD, Stage, Trouble},
+    tap::Passed,
 };
 
 #[derive(Debug, Default)]
@@ -19,6 +21,7 @@ struct Measured {
     floor_stop: Samples,
     accepted: Samples,
     running: Samples,
+    own: Samples,
     from_request: Samples,
     stopped: Samples,
     command: Samples,
@@ -38,9 +41,9 @@ pub(super) async fn run(stage: &Stage) -> Result<Findings, Trouble> {
         let (container, floor) = bare.start().await?;
         measured.floor.push_millis(floor);
         measured.floor_stop.push_millis(bare.stop(&container).await?);
-        let batches = agent.store.batches();
+        let (batches, calls) = (agent.store.batches(), agent.tap.count());
         let started = agent.run_task(definition.new_task(stage.entropy())).await?;
-        measured.take(&started, agent.store.batches() - batches);
+        measured.take(&started, agent.store.batches() - batches, &agent.tap.calls_from(calls));
         measured.stopped.push_millis(end_task(&mut agent, &started.task).await?);
         measured.command.push_millis(whole_command(stage).await?);
     }
@@ -65,7 +68,10 @@ async fn whole_command(stage: &Stage) -> Result<Duration, Trouble> {
 }
 
 impl Measured {
-    fn take(&mut self, started: &Started, commits: u64) {
+    fn take(&mut self, started: &Started, commits: u64, calls: &[Passed]) {
+        let is_floor = |kind| matches!(kind, RequestKind::Create | RequestKind::Start);
+        let engine: Duration = calls.iter().filter(|call| is_floor(call.kind)).map(Passed::took).sum();
+        self.own.push_millis((started.running - started.accepted).saturating_sub(engine));
         self.accepted.push_millis(started.accepted);
         self.running.push_millis(started.running - started.accepted);
         self.from_request.push_millis(started.running);
@@ -79,6 +85,8 @@ impl Measured {
         let running = over("accepted to RUNNING", self.running);
         findings.judge(goals::RUNNING_ON_TOP, running.against_floor().map(|(value, _)| value));
         findings.row(running);
+        findings.judge(goals::RUNNING_OWN, self.own.median());
+        findings.row(Row::new("of which not in create, start", Unit::Millis, self.own));
         findings.row(over("request to RUNNING", self.from_request));
         findings.row(Row::new("request to accepted, durably", Unit::Millis, self.accepted));
         findings.row(Row::new("commits of a start", Unit::Count, self.commits));
