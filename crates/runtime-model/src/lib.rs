@@ -9,7 +9,8 @@
 //!
 //! It is also where things go wrong: a [`Disturbance`] makes one call slow, late or lost;
 //! [`Model::restart_engine`] takes the engine away; the `external_…` methods do what others do behind
-//! our back. Every difference that is found between the model and a real engine is mended here first.
+//! our back. Every difference that is found between the model and a real engine is mended here first;
+//! `FACTS.md` lists what was seen, and which test holds it.
 //!
 //! Not for: events that come late, doubled or not at all (that is the stream's doing: hold back, repeat
 //! or drop [`Output::Watched`]); networks, volumes and resource use; the output of containers beyond
