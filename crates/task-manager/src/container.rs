@@ -51,6 +51,8 @@ pub(crate) struct Container {
     pub(crate) look: Look,
     /// A start call that is still to return although the container is known to run.
     pub(crate) late_start: Option<ActionId>,
+    /// Our start call has returned before the `start` event that it causes: that one will tell nothing new.
+    pub(crate) own_start: bool,
     /// A create call that is still to return although the container is taken for stopped.
     pub(crate) late_create: Option<ActionId>,
     /// Since when `work` stands as it does.
@@ -303,6 +305,7 @@ impl Container {
             work: Work::Idle,
             look: Look::None,
             late_start: None,
+            own_start: false,
             late_create: None,
             since: now,
         }

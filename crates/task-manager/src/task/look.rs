@@ -27,8 +27,11 @@ impl TaskManager {
         match &event.action {
             // The create call's own answer says the same; an out-of-memory kill shows when the container ends.
             EventAction::Create | EventAction::Oom => {}
+            // The look after our start call covers the event of that call (engine.md 4.10).
+            EventAction::Start if core::mem::take(&mut self.containers[c].own_start) => {}
             EventAction::Start | EventAction::Restart => self.look(cx, c, Cause::Started),
             EventAction::Die { exit_code } => {
+                self.containers[c].own_start = false;
                 if !known.is_terminal() {
                     self.look(cx, c, Cause::Died { exit_code: *exit_code });
                 }
@@ -55,6 +58,8 @@ impl TaskManager {
     /// Only containers whose listing differs from what is known are looked at.
     pub(super) fn on_listed(&mut self, cx: &mut Context<'_>, running: &BTreeMap<RuntimeId, bool>) {
         for c in 0..self.containers.len() {
+            // The stream may have been away: what it tells from here on may be of another start.
+            self.containers[c].own_start = false;
             let container = &self.containers[c];
             let Some(id) = &container.runtime_id else { continue };
             let listed = running.get(id).copied();

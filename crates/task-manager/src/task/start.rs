@@ -95,13 +95,17 @@ impl TaskManager {
         lost: Option<ContainerError>,
         timed_out: bool,
     ) {
+        let has_started = lost.is_none();
         let stage = StartStage::Looking { lost, timed_out, looks: 1 };
         match self.take_over_look(c, tells_of_a_start) {
             Some(id) => {
                 let job = Job::asking(id, RequestKind::Inspect, n);
                 self.containers[c].work = Work::Start { stage, job };
             }
-            None => self.ask_whether_it_runs(cx, c, stage, n),
+            None => {
+                self.containers[c].own_start = has_started;
+                self.ask_whether_it_runs(cx, c, stage, n);
+            }
         }
     }
 

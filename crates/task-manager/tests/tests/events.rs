@@ -182,7 +182,7 @@ fn ports_are_set_once_per_run() {
         host_port,
     };
     let look = |s: &mut Script, host_port, started: i64| {
-        s.event(EventAction::Start);
+        s.event(EventAction::Restart);
         let mut facts = s.facts(Phase::Running);
         facts.ports = vec![port(host_port)];
         facts.started_at = Some(Wall(started));
@@ -199,7 +199,7 @@ fn e8_without_a_check_of_the_definition_health_stays_unknown() {
     let mut s = Script::running();
     s.event(EventAction::HealthStatus("unhealthy".into()));
     s.does(&[]);
-    s.event(EventAction::Start);
+    s.event(EventAction::Restart);
     s.answer(with_health(&s, HealthWord::Unhealthy));
     assert_eq!(s.container().health, Health::Unknown);
 }
@@ -415,6 +415,40 @@ fn an_event_that_a_later_look_covers_costs_no_call() {
     s.answer(started());
     s.does(&[]);
     assert_eq!(s.known(), Running);
+}
+
+#[test]
+fn the_event_of_our_own_start_costs_no_look_and_the_next_one_does() {
+    // During the look of the start, or after it.
+    for during in [true, false] {
+        let mut s = Script::created();
+        s.answer(started());
+        if during {
+            s.event(EventAction::Start);
+        }
+        s.answer(shows(s.facts(Phase::Running)));
+        if !during {
+            s.event(EventAction::Start);
+        }
+        s.does(&["start", "inspect"]);
+        s.event(EventAction::Start);
+        s.does(&["inspect"]);
+    }
+}
+
+#[test]
+fn a_start_event_behind_an_end_or_a_list_is_not_taken_for_our_own() {
+    let mut s = Script::running();
+    s.event(EventAction::Die { exit_code: Some(0) });
+    s.does(&["inspect"]);
+    s.event(EventAction::Start);
+    s.answer(shows(s.facts(Phase::Running)));
+    s.does(&["inspect"]);
+
+    let mut s = Script::running();
+    s.listed(Some(true));
+    s.event(EventAction::Start);
+    s.does(&["inspect"]);
 }
 
 #[test]
