@@ -20,8 +20,9 @@ pub(crate) struct SimStore {
     /// Highest generation that was acknowledged.
     witness: u64,
     pending: Option<Pending>,
-    /// Generation of the last commit that landed.
+    /// Generation of the last commit that landed, and of the one before.
     landed: u64,
+    landed_before: u64,
     /// What the last commit that landed replaced, to undo it.
     undo: Vec<WriteOp>,
 }
@@ -108,6 +109,7 @@ impl SimStore {
     }
 
     fn land(&mut self, commit: Commit) {
+        self.landed_before = self.landed;
         self.landed = commit.generation;
         self.undo.clear();
         for (key, value) in commit.writes {
@@ -135,7 +137,8 @@ impl SimStore {
             }
             Damage::LostCommit => {
                 let undo = core::mem::take(&mut self.undo);
-                let lost = !undo.is_empty() && self.landed == self.witness;
+                // A commit that failed and landed all the same has the number of the next, which repeats it.
+                let lost = self.landed == self.witness && self.landed_before < self.landed && !undo.is_empty();
                 if lost {
                     undo.into_iter().rev().for_each(|(key, old)| self.put_back(key, old));
                 }

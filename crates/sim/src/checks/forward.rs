@@ -25,6 +25,10 @@ fn compare<T: Clone>(
             if let Some(before) = last.insert(view.id.clone(), now.clone()) {
                 compare(&before, &now).map_err(|text| format!("task {}: {text}", view.id))?;
             }
+            if view.removed {
+                // What is found of it later, by its labels, is another beginning.
+                last.remove(&view.id);
+            }
         }
         _ => {}
     }

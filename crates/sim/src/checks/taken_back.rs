@@ -78,9 +78,11 @@ fn compare_container(shown: &ContainerView, restored: &ContainerView) -> Result<
     same("the start", shown.started_at.as_ref(), restored.started_at.as_ref())?;
     same("the end", shown.finished_at.as_ref(), restored.finished_at.as_ref())?;
     // Until there is a container of that name, another may have to be chosen.
-    let name = shown.runtime_name.as_ref().filter(|_| shown.runtime_id.is_some());
+    let name = shown.runtime_name.as_ref().filter(|_| shown.runtime_id.is_some() && !restored.known.is_terminal());
     same("the name", name, restored.runtime_name.as_ref())?;
-    same("the id", shown.runtime_id.as_ref(), restored.runtime_id.as_ref())
+    // A create that came late may have brought another one, which is to be removed as well.
+    let id = shown.runtime_id.as_ref().filter(|_| !restored.known.is_terminal());
+    same("the id", id, restored.runtime_id.as_ref())
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, shown: Option<&T>, restored: Option<&T>) -> Result<(), String> {

@@ -116,6 +116,10 @@ impl World {
         self.meddle_with_view(&mut view);
         self.log.line(self.clock.at(), "agent", || view_in_words(&view));
         self.counts.lifetimes += u64::from(view.removed);
+        if self.stopping.is_some() && !view.desired.is_terminal() {
+            // It was found only now.
+            self.stop_one(&view.id, "the run ends");
+        }
         self.note(&Note::Shows(&view))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lighterman_backoff::derive;
 use lighterman_calls::{ContainerTarget, Request};
 use lighterman_engine::{Engine, Event, HostState, SavedState};
-use lighterman_ids::InstanceId;
+use lighterman_ids::{InstanceId, TaskId};
 use lighterman_records::Ledger;
 use lighterman_turn::Turns;
 
@@ -145,10 +145,12 @@ impl World {
     pub(super) fn stop_all(&mut self, reason: &str) {
         let Some(agent) = &self.agent else { return };
         let tasks: Vec<_> = agent.turns.engine().tasks().map(|task| task.id().clone()).collect();
-        for task in tasks {
-            self.tell(Event::Stop { task: task.clone(), reason: Some(reason.into()), force: false });
-            self.tell(Event::CleanUp(task));
-        }
+        tasks.iter().for_each(|task| self.stop_one(task, reason));
+    }
+
+    pub(super) fn stop_one(&mut self, task: &TaskId, reason: &str) {
+        self.tell(Event::Stop { task: task.clone(), reason: Some(reason.into()), force: false });
+        self.tell(Event::CleanUp(task.clone()));
     }
 
     pub(super) fn tell(&mut self, event: Event) {
