@@ -94,6 +94,18 @@ impl Instance {
     /// Somebody alive owns it, it cannot be written, or its store is damaged and that is refused.
     pub fn open(directory: &Path, entropy: &impl Entropy, on_damage: OnDamage) -> Result<Self, InstanceError> {
         make_private(directory)?;
+        Self::open_existing(directory, entropy, on_damage)
+    }
+
+    /// Takes the directory and opens its store, as [`Instance::open`] does, but makes no directory.
+    ///
+    /// # Errors
+    /// As [`Instance::open`], or there is no such directory.
+    pub(crate) fn open_existing(
+        directory: &Path,
+        entropy: &impl Entropy,
+        on_damage: OnDamage,
+    ) -> Result<Self, InstanceError> {
         let lock = DirectoryLock::try_acquire(directory)?;
         let id = read_or_choose_id(directory, entropy)?;
         match Self::open_store(lock, &id) {

@@ -22,7 +22,7 @@ use crate::{
     instance::{Instance, InstanceError, OnDamage},
     settings::host_settings,
     stage::{Show, Stage},
-    sweep::{Sweep, Swept},
+    sweep::Sweep,
 };
 use session::{Outcome, Session};
 
@@ -112,12 +112,19 @@ struct Run<'a, R, C, E> {
     stage: &'a Stage,
 }
 
+/// A task that is to be submitted.
+enum New {
+    /// First of all.
+    Now(TaskSpec),
+    /// Once it is known that no container of an earlier one is there.
+    IfNothingIsFound(TaskSpec),
+}
+
 /// What a run works on.
 struct Plan {
     /// The task to follow; `None` until it is found by its labels.
     task: Option<TaskId>,
-    /// To be submitted first.
-    new: Option<TaskSpec>,
+    new: Option<New>,
     definitions: Definitions,
     /// Output from before is not shown again.
     logs_since: Option<Wall>,
@@ -141,7 +148,8 @@ where
         let instance =
             Instance::open(&directory, &self.entropy, self.on_damage()).map_err(|error| instance_failure(&error))?;
         if let Some(aside) = &instance.damaged {
-            self.stage.show(Show::Warning(format!("the damaged state store is kept in {}", aside.display())));
+            let text = "the damaged state store is set aside, until this state directory is removed, in";
+            self.stage.show(Show::Warning(format!("{text} {}", aside.display())));
         }
         let plan = self.plan(&instance, definition.as_ref())?;
         self.show_started(&instance, &plan);
@@ -188,10 +196,7 @@ where
         tokio::select! {
             swept = sweep.all(all, self.options.resume.as_ref()) => {
                 let unlisted = |error| failure(format!("{} cannot be listed: {error}", all.display()), None);
-                let Swept { found, gave_up } = swept.map_err(unlisted)?;
-                if !found.is_empty() {
-                    self.stage.show(Show::Leftovers(found));
-                }
+                let gave_up = swept.map_err(unlisted)?;
                 let advice = format!("see to it that Docker answers at {}", self.options.docker_host);
                 gave_up.map_or(Ok(None), |text| Err(failure(text, Some(&advice))))
             }
@@ -239,14 +244,21 @@ where
             }
             plan.task = Some(unfinished.state.id.clone());
             plan.logs_since = Some(self.clock.now().wall);
-        } else if instance.damaged.is_some() || self.options.resume.is_some() {
-            // By their labels, if there are any.
-            plan.logs_since = Some(self.clock.now().wall);
+            return Ok(plan);
         }
-        if plan.task.is_none() && plan.logs_since.is_none() {
-            plan.new = definition.map(|definition| definition.new_task(&self.entropy));
-            plan.task = plan.new.as_ref().map(|spec| spec.id.clone());
+        let new_task = || definition.map(|definition| definition.new_task(&self.entropy));
+        match (self.options.resume.is_some(), instance.damaged.is_some()) {
+            // By its labels, if there are any.
+            (true, _) => {}
+            (false, true) => plan.new = new_task().map(New::IfNothingIsFound),
+            (false, false) => {
+                let new = new_task();
+                plan.task = new.as_ref().map(|spec| spec.id.clone());
+                plan.new = new.map(New::Now);
+                return Ok(plan);
+            }
         }
+        plan.logs_since = Some(self.clock.now().wall);
         Ok(plan)
     }
 
@@ -258,7 +270,7 @@ where
             state_dir: instance.directory.display().to_string(),
             docker_host: self.options.docker_host.clone(),
             file: self.options.file.as_ref().map(|file| file.display().to_string()),
-            resumed: plan.new.is_none(),
+            resumed: !matches!(plan.new, Some(New::Now(_))),
         }));
     }
 
@@ -269,7 +281,7 @@ where
         signals: &mut mpsc::Receiver<StopSignal>,
     ) -> Result<Outcome, Failure> {
         let kept = Kept { instance: instance.id.clone(), directory: instance.directory.clone() };
-        let is_new = plan.new.is_some();
+        let is_new = matches!(plan.new, Some(New::Now(_)));
         let (runtime, clock) = (Arc::clone(&self.runtime), self.clock.clone());
         let prepared = Prepared::new(instance, self.settings.clone(), plan.definitions, runtime, clock, &self.entropy)
             .map_err(|error| failure(error.to_string(), Some("add --recover, or use another --state-dir")))?;

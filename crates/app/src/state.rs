@@ -20,12 +20,13 @@ pub enum StateError {
     Output(#[from] std::io::Error),
 }
 
-/// Prints every record as a line of JSON; a damaged one with what is wrong with it.
+/// Prints every record that can be found as a line of JSON; a damaged one with what is wrong with it.
 ///
 /// # Errors
-/// The store cannot be read, or the output not be written.
+/// The store cannot be read, or the output not be written; or all has been printed, and it is not all there should be.
 pub fn export_to(directory: &Path, out: &mut impl Write) -> Result<(), StateError> {
-    for record in export(read(directory, OpenOptions::default())?.entries) {
+    let loaded = read(directory, OpenOptions::default())?;
+    for record in export(loaded.entries.clone()) {
         let line = match record.content {
             Ok((kind, generation, payload)) => {
                 let value = serde_json::from_str::<Value>(&payload).unwrap_or(Value::String(payload));
@@ -35,6 +36,7 @@ pub fn export_to(directory: &Path, out: &mut impl Write) -> Result<(), StateErro
         };
         writeln!(out, "{line}")?;
     }
+    Ledger::open(loaded.entries, loaded.witness)?;
     Ok(())
 }
 

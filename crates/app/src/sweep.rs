@@ -1,13 +1,20 @@
 //! Cleaning up after runs whose process is dead. Living ones are listed and never touched.
 
-use std::{collections::BTreeMap, fs, io, path::PathBuf, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::future::join_all;
 use lighterman_checkpoint::OpenError;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
 use lighterman_driver::{Handle, Update};
 use lighterman_engine::{HostSettings, HostView, RuntimeLink};
-use lighterman_ids::{InstanceId, TaskId};
+use lighterman_ids::{InstanceId, RuntimeName, TaskId};
 use lighterman_ui::Leftover;
 use lighterman_view::{ContainerView, TaskView};
 use tokio::time::timeout;
@@ -34,58 +41,60 @@ pub(crate) struct Sweep<'a, R, C, E> {
     pub(crate) stage: &'a Stage,
 }
 
-/// What a sweep found, and whether it got to its end.
-#[derive(Default)]
-pub(crate) struct Swept {
-    pub(crate) found: Vec<Leftover>,
-    /// Docker did not answer for too long; how it failed.
-    pub(crate) gave_up: Option<String>,
-}
-
 impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
-    /// Cleans up all instances below `all` but `except`, side by side.
+    /// Cleans up all instances below `all` but `except`, side by side, and shows each find at once: whatever is found
+    /// must have been told before it is forgotten. How Docker failed, when it did not answer for too long.
     ///
     /// # Errors
     /// The directory cannot be listed.
-    pub(crate) async fn all(&self, all: &std::path::Path, except: Option<&InstanceId>) -> io::Result<Swept> {
+    pub(crate) async fn all(&self, all: &Path, except: Option<&InstanceId>) -> io::Result<Option<String>> {
         let directories = instances_below(all, except)?;
         let each = join_all(directories.into_iter().map(|(id, directory)| self.one(id, directory))).await;
-        let mut swept = Swept::default();
-        for one in each {
-            swept.found.extend(one.found);
-            swept.gave_up = swept.gave_up.or(one.gave_up);
-        }
-        Ok(swept)
+        Ok(each.into_iter().flatten().next())
     }
 
-    async fn one(&self, id: InstanceId, directory: PathBuf) -> Swept {
-        let only = |leftover| Swept { found: vec![leftover], gave_up: None };
-        let instance = match Instance::open(&directory, self.entropy, self.on_damage) {
-            Ok(instance) => instance,
+    async fn one(&self, instance: InstanceId, state_dir: PathBuf) -> Option<String> {
+        let opened = match Instance::open_existing(&state_dir, self.entropy, self.on_damage) {
+            Ok(opened) => opened,
+            // Whoever owned it has just removed it.
+            Err(InstanceError::Store(OpenError::Missing { .. })) => return None,
             Err(InstanceError::Store(OpenError::Locked { owner, .. })) => {
-                return only(Leftover::Living {
-                    instance: id,
-                    state_dir: directory,
-                    pid: owner.map(|owner| owner.pid),
-                });
+                let pid = owner.map(|owner| owner.pid);
+                self.show(Leftover::Living { instance, state_dir, pid });
+                return None;
             }
             Err(error) => {
                 let why = format!("{error}; {}", error.advice());
-                return only(Leftover::Unreadable { state_dir: directory, why });
+                self.show(Leftover::Unreadable { state_dir, why });
+                return None;
             }
         };
-        let tasks: Vec<TaskId> = instance.saved.tasks.iter().map(|task| task.state.id.clone()).collect();
-        let (runtime, clock) = (Arc::clone(self.runtime), self.clock.clone());
-        let settings = self.settings.clone();
-        match Prepared::new(instance, settings, Definitions::new(), runtime, clock, self.entropy) {
-            Ok(prepared) => stop_all(prepared, &tasks, id, directory, self.stage).await,
-            Err(error) => only(Leftover::Unreadable { state_dir: directory, why: error.to_string() }),
+        if opened.damaged.is_some() {
+            let text = "its damaged state store is set aside, and its containers are looked for by their labels";
+            self.stage.show(Show::Warning(format!("earlier run {instance}: {text}")));
         }
+        let tasks: Vec<TaskId> = opened.saved.tasks.iter().map(|task| task.state.id.clone()).collect();
+        let (runtime, clock) = (Arc::clone(self.runtime), self.clock.clone());
+        match Prepared::new(opened, self.settings.clone(), Definitions::new(), runtime, clock, self.entropy) {
+            Ok(prepared) => {
+                let dead =
+                    Dead { instance, state_dir, stage: self.stage, views: BTreeMap::new(), told: BTreeSet::new() };
+                dead.clean_up(prepared, &tasks).await
+            }
+            Err(error) => {
+                self.show(Leftover::Unreadable { state_dir, why: error.to_string() });
+                None
+            }
+        }
+    }
+
+    fn show(&self, leftover: Leftover) {
+        self.stage.show(Show::Leftovers(vec![leftover]));
     }
 }
 
 /// Directories named by an instance id.
-fn instances_below(all: &std::path::Path, except: Option<&InstanceId>) -> io::Result<Vec<(InstanceId, PathBuf)>> {
+fn instances_below(all: &Path, except: Option<&InstanceId>) -> io::Result<Vec<(InstanceId, PathBuf)>> {
     let entries = match fs::read_dir(all) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -105,50 +114,133 @@ fn instances_below(all: &std::path::Path, except: Option<&InstanceId>) -> io::Re
     Ok(found)
 }
 
-async fn stop_all<R: ContainerRuntime, C: Clock>(
-    prepared: Prepared<R, C>,
-    tasks: &[TaskId],
+/// The instance of a dead run, with its tasks as they were last shown.
+struct Dead<'a> {
     instance: InstanceId,
     state_dir: PathBuf,
-    stage: &Stage,
-) -> Swept {
-    let mut seen = Seen::default();
-    for task in tasks {
-        seen.stop(&prepared.handle, task);
+    stage: &'a Stage,
+    views: BTreeMap<TaskId, Arc<TaskView>>,
+    /// Containers whose end has been told.
+    told: BTreeSet<RuntimeName>,
+}
+
+impl Dead<'_> {
+    /// Stops and removes all there is. How Docker failed, when it did not answer for too long.
+    async fn clean_up<R: ContainerRuntime, C: Clock>(
+        mut self,
+        prepared: Prepared<R, C>,
+        tasks: &[TaskId],
+    ) -> Option<String> {
+        for task in tasks {
+            stop(&prepared.handle, task);
+        }
+        let mut host = prepared.start();
+        let finished = self.until_done(&mut host).await;
+        let gave_up = (!finished).then(|| trouble_of(&host.view()));
+        let (lock, unsaved, mut updates) = host.end().await;
+        while let Some(update) = updates.next().await {
+            self.take(update);
+        }
+        let is_empty = finished && unsaved.is_none() && self.views.values().all(|view| view.removed);
+        if let (true, Some(lock)) = (is_empty, lock)
+            && let Err(error) = lock.remove_directory()
+        {
+            tracing::warn!(error = %error, "an empty state directory could not be removed");
+        }
+        if let Some(why) = &gave_up {
+            self.tell_what_is_kept(why);
+        }
+        gave_up
     }
-    let handle = prepared.handle.clone();
-    let mut host = prepared.start();
-    let finished = {
-        let mut done = pin!(seen.until_done(&mut host));
-        match timeout(SAY_SO_AFTER, &mut done).await {
-            Ok(finished) => finished,
-            Err(_) => {
-                stage.show(Show::Note(what_it_waits_for(&instance, &handle)));
-                done.await
+
+    /// `false` when Docker does not answer for too long.
+    async fn until_done(&mut self, host: &mut Host) -> bool {
+        let (handle, stage, instance) = (host.handle.clone(), self.stage, self.instance.clone());
+        let mut done = pin!(self.follow(host));
+        if let Ok(finished) = timeout(SAY_SO_AFTER, &mut done).await {
+            return finished;
+        }
+        stage.show(Show::Note(what_it_waits_for(&instance, &handle)));
+        done.await
+    }
+
+    async fn follow(&mut self, host: &mut Host) -> bool {
+        loop {
+            let view = host.view();
+            if view.checked && view.unfinished == 0 {
+                return true;
+            }
+            if view.gave_up {
+                return false;
+            }
+            let Some(update) = host.updates.next().await else { return false };
+            if let Some(task) = self.take(update) {
+                move_on(&host.handle, &task);
             }
         }
-    };
-    let gave_up = (!finished).then(|| trouble_of(&host.view()));
-    let (lock, unsaved, mut updates) = host.end().await;
-    while let Some(update) = updates.next().await {
-        seen.take(update);
     }
-    let is_empty = finished && unsaved.is_none() && seen.views.values().all(|view| view.removed);
-    if let (true, Some(lock)) = (is_empty, lock)
-        && let Err(error) = lock.remove_directory()
+
+    /// Takes in what changed. The end of a container is told before anybody may forget it.
+    fn take(&mut self, update: Update) -> Option<Arc<TaskView>> {
+        match update {
+            Update::Task(view) => {
+                self.views.insert(view.id.clone(), Arc::clone(&view));
+                if view.known.is_terminal() {
+                    view.containers.iter().for_each(|container| self.tell_its_end(container));
+                }
+                Some(view)
+            }
+            Update::Host(_) | Update::Refused { .. } | Update::Missed(_) => None,
+        }
+    }
+
+    fn tell_its_end(&mut self, container: &ContainerView) {
+        let Some(name) = &container.runtime_name else { return };
+        if self.told.insert(name.clone()) {
+            self.show(Leftover::Cleaned {
+                instance: self.instance.clone(),
+                state_dir: self.state_dir.clone(),
+                container: name.to_string(),
+                exit_code: container.exit_code,
+            });
+        }
+    }
+
+    fn tell_what_is_kept(&self, why: &str) {
+        let left = self.views.values().filter(|view| !view.removed).flat_map(|view| &view.containers);
+        for name in left.filter_map(|container| container.runtime_name.as_ref()) {
+            self.show(Leftover::Kept {
+                instance: self.instance.clone(),
+                state_dir: self.state_dir.clone(),
+                container: name.to_string(),
+                why: why.to_owned(),
+            });
+        }
+    }
+
+    fn show(&self, leftover: Leftover) {
+        self.stage.show(Show::Leftovers(vec![leftover]));
+    }
+}
+
+/// What is not to stop yet is told to; what has stopped need not be kept for anybody.
+fn move_on(handle: &Handle, view: &TaskView) {
+    if !view.desired.is_terminal() {
+        stop(handle, &view.id);
+    } else if view.known.is_terminal()
+        && !view.removed
+        && !view.lingering
+        && let Err(error) = handle.clean_up(view.id.clone())
     {
-        tracing::warn!(error = %error, "an empty state directory could not be removed");
+        tracing::debug!(error = %error, task.id = %view.id, "clean-up cannot be asked for yet");
     }
-    let leftover = |container: &ContainerView| {
-        let name = container.runtime_name.as_ref()?.to_string();
-        let (instance, state_dir) = (instance.clone(), state_dir.clone());
-        Some(match &gave_up {
-            None => Leftover::Cleaned { instance, state_dir, container: name, exit_code: container.exit_code },
-            Some(why) => Leftover::Kept { instance, state_dir, container: name, why: why.clone() },
-        })
-    };
-    let found = seen.views.values().flat_map(|view| &view.containers).filter_map(leftover).collect();
-    Swept { found, gave_up }
+}
+
+fn stop(handle: &Handle, task: &TaskId) {
+    // A lane that is full is tried again with the next update.
+    if let Err(error) = handle.stop(task.clone(), Some(REASON.into()), false) {
+        tracing::debug!(error = %error, task.id = %task, "a task cannot be stopped yet");
+    }
 }
 
 /// Whoever waits for a new run should know what for.
@@ -166,61 +258,6 @@ fn what_it_waits_for(instance: &InstanceId, handle: &Handle) -> String {
         }
     };
     format!("still cleaning up after the earlier run {instance}: {what}; Ctrl-C leaves it to the next run")
-}
-
-/// Tasks of a dead run, as they were last shown.
-#[derive(Default)]
-struct Seen {
-    views: BTreeMap<TaskId, Arc<TaskView>>,
-}
-
-impl Seen {
-    fn stop(&self, handle: &Handle, task: &TaskId) {
-        // A lane that is full is tried again with the next update.
-        if let Err(error) = handle.stop(task.clone(), Some(REASON.into()), false) {
-            tracing::debug!(error = %error, task.id = %task, "a task cannot be stopped yet");
-        }
-    }
-
-    /// `false` when Docker does not answer for too long.
-    async fn until_done(&mut self, host: &mut Host) -> bool {
-        loop {
-            let view = host.view();
-            if view.checked && view.unfinished == 0 {
-                return true;
-            }
-            if view.gave_up {
-                return false;
-            }
-            let Some(update) = host.updates.next().await else { return false };
-            if let Some(task) = self.take(update) {
-                self.move_on(host, &task);
-            }
-        }
-    }
-
-    fn take(&mut self, update: Update) -> Option<Arc<TaskView>> {
-        match update {
-            Update::Task(view) => {
-                self.views.insert(view.id.clone(), Arc::clone(&view));
-                Some(view)
-            }
-            Update::Host(_) | Update::Refused { .. } | Update::Missed(_) => None,
-        }
-    }
-
-    /// What is not to stop yet is told to; what has stopped need not be kept for anybody.
-    fn move_on(&self, host: &Host, view: &TaskView) {
-        if !view.desired.is_terminal() {
-            self.stop(&host.handle, &view.id);
-        } else if view.known.is_terminal()
-            && !view.removed
-            && !view.lingering
-            && let Err(error) = host.handle.clean_up(view.id.clone())
-        {
-            tracing::debug!(error = %error, task.id = %view.id, "clean-up cannot be asked for yet");
-        }
-    }
 }
 
 fn trouble_of(host: &HostView) -> String {

@@ -13,6 +13,7 @@ use lighterman_ui::{StopAction, StopSignal};
 use lighterman_view::TaskView;
 use tokio::sync::mpsc;
 
+use super::New;
 use crate::{
     host::Host,
     logs,
@@ -51,6 +52,8 @@ pub(super) struct Session<'a, R> {
     stage: &'a Stage,
     runtime: Arc<R>,
     task: Option<TaskId>,
+    /// To be submitted if no earlier one is found.
+    instead: Option<TaskSpec>,
     logs_since: Option<Wall>,
     view: Option<Arc<TaskView>>,
     /// Whose output is or was read, and whether it has been to its end.
@@ -102,6 +105,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             stage,
             runtime,
             task,
+            instead: None,
             logs_since,
             view: None,
             followed: BTreeMap::new(),
@@ -128,14 +132,25 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
     pub(super) async fn follow(
         &mut self,
         host: &mut Host,
-        new: Option<TaskSpec>,
+        new: Option<New>,
         signals: &mut mpsc::Receiver<StopSignal>,
     ) -> Outcome {
         let handle = host.handle.clone();
-        let mut submission = new.map(|spec| Box::pin(submit(handle.clone(), spec)));
+        let mut submission = None;
+        match new {
+            Some(New::Now(spec)) => submission = Some(Box::pin(submit(handle.clone(), spec))),
+            Some(New::IfNothingIsFound(spec)) => self.instead = Some(spec),
+            None => {}
+        }
         let mut progress = handle.progress();
         let mut pulls_end = false;
         while !self.is_over(&host.view()) {
+            if self.finds_nothing(&host.view())
+                && let Some(spec) = self.instead.take()
+            {
+                self.task = Some(spec.id.clone());
+                submission = Some(Box::pin(submit(handle.clone(), spec)));
+            }
             tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => self.on_signal(&handle, signal),
@@ -182,12 +197,16 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             self.outcome.failure = Some(given_up(host));
             return true;
         }
-        if self.task.is_none() && host.checked && host.unfinished == 0 {
+        if self.finds_nothing(host) && self.instead.is_none() {
             self.outcome.failure = Some("there is no task to go on with".into());
             self.outcome.nothing_there = true;
             return true;
         }
         self.view.as_ref().is_some_and(|view| view.removed || view.lingering)
+    }
+
+    fn finds_nothing(&self, host: &HostView) -> bool {
+        self.task.is_none() && host.checked && host.unfinished == 0
     }
 
     fn on_update(&mut self, handle: &Handle, update: Update) {
