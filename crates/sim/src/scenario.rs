@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use lighterman_backoff::derive;
-use lighterman_calls::LostCause;
+use lighterman_calls::{LostCause, RequestKind};
 use lighterman_engine::HostSettings;
 use lighterman_ids::RuntimeName;
-use lighterman_runtime_model::{Failure, Latencies, Settings as ModelSettings};
+use lighterman_runtime_model::{Disturbance, Failure, Latencies, Settings as ModelSettings};
 
 use crate::{clock::At, dice::Dice, plant::Plant, store::Damage, weather::Weather, workload::Workload};
 
@@ -23,6 +23,8 @@ pub struct Scenario {
     pub model: ModelSettings,
     /// How often calls, events and commits go wrong.
     pub weather: Weather,
+    /// What befalls single calls: the nth of its kind, counted from 1, whatever the weather.
+    pub befalls: Vec<(RequestKind, u64, Disturbance)>,
     /// What happens when; by time.
     pub deeds: Vec<(At, Deed)>,
     /// What the next start after a crash does.
@@ -152,6 +154,7 @@ impl Scenario {
             crashes: crashes(&mut dice),
             tasks,
             weather,
+            befalls: Vec::new(),
             deeds: Vec::new(),
             calm_at,
             settles,
@@ -174,6 +177,7 @@ impl Scenario {
             host: HostSettings::REFERENCE,
             model: ModelSettings { seed, ..ModelSettings::default() },
             weather: Weather::CLEAR,
+            befalls: Vec::new(),
             deeds,
             next_start: NextStart::Resumes,
             crashes: Crashes::Never,
@@ -189,6 +193,18 @@ impl Scenario {
     pub fn settle(&mut self) {
         self.settles = true;
         self.plan_end();
+    }
+
+    /// The same, with this befalling calls of this kind: the nth, counted from 1.
+    #[must_use]
+    pub fn befalling(
+        mut self,
+        kind: RequestKind,
+        nth: impl IntoIterator<Item = u64>,
+        disturbance: &Disturbance,
+    ) -> Self {
+        self.befalls.extend(nth.into_iter().map(|nth| (kind, nth, disturbance.clone())));
+        self
     }
 
     /// The same, with something more happening.

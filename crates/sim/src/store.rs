@@ -173,6 +173,11 @@ impl SimStore {
         self.witness = 0;
     }
 
+    /// Whether it looks like one that was never used: there is nothing to be seen damaged.
+    pub(crate) fn looks_new(&self) -> bool {
+        self.durable.is_empty() && self.witness == 0
+    }
+
     /// The damaged store is moved aside, and a new one begun.
     pub(crate) fn begin_anew(&mut self) {
         *self = Self::default();

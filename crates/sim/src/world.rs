@@ -6,9 +6,10 @@ mod crash;
 mod deeds;
 mod stream;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lighterman_backoff::{derive, derive_nth};
+use lighterman_calls::RequestKind;
 use lighterman_ids::{InstanceId, Moment};
 use lighterman_runtime_model::{Model, Output};
 
@@ -76,6 +77,8 @@ pub(crate) struct World {
     /// The watch through which the truth is told of ends.
     ear: Option<u64>,
     tokens: u64,
+    /// How many calls of each kind have left.
+    calls_made: BTreeMap<RequestKind, u64>,
     counts: Counts,
 }
 
@@ -127,6 +130,7 @@ impl World {
             swept_up: false,
             ear: None,
             tokens: 0,
+            calls_made: BTreeMap::new(),
             counts: Counts::default(),
         }
     }

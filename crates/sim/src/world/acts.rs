@@ -60,7 +60,7 @@ impl World {
         {
             self.take_name(&request.clone());
         }
-        let (disturbance, word) = self.scenario.weather.befalls(&call, &mut self.dice);
+        let (disturbance, word) = self.what_befalls(&call);
         self.count("call", || format!("{} {word}", call.request.kind().as_str()));
         if disturbance != Disturbance::NONE {
             self.log.line(self.clock.at(), "world", || format!("call {id} is to be {word}: {disturbance:?}"));
@@ -77,6 +77,17 @@ impl World {
         self.meddle_beside_call(&call);
         self.model.begin_call(now, token, call, disturbance);
         Ok(())
+    }
+
+    fn what_befalls(&mut self, call: &Call) -> (Disturbance, &'static str) {
+        let kind = call.request.kind();
+        let nth = self.calls_made.entry(kind).or_default();
+        *nth += 1;
+        let scripted = self.scenario.befalls.iter().find(|(of, at, _)| (*of, *at) == (kind, *nth));
+        match scripted {
+            Some((_, _, disturbance)) => (disturbance.clone(), "scripted"),
+            None => self.scenario.weather.befalls(call, &mut self.dice),
+        }
     }
 
     /// Nobody waits for the call any more; its answer may be on its way already.

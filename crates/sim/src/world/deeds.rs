@@ -92,6 +92,7 @@ impl World {
                     _ => self.store.damage(damage, bits),
                 };
                 self.damaged |= damaged && self.scenario.plant != Some(Plant::HidesDamage);
+                self.damaged &= !self.store.looks_new();
             }
             Deed::FailStore { lasts, lands } => self.store_fails = Some((self.clock.at().after(lasts), lands)),
             Deed::BreakStream(cause) => self.break_stream(cause),
