@@ -10,7 +10,7 @@ use lighterman_calls::{
     Answer, ContainerFacts, ContainerTarget, CreateRequest, Created, EventAction, Outcome, Phase, RefusalClass,
     Request, RuntimeEvent,
 };
-use lighterman_ids::{Mono, RuntimeId, RuntimeName, Wall};
+use lighterman_ids::{ActionId, Mono, RuntimeId, RuntimeName, Wall};
 use lighterman_status::ContainerStatus;
 use lighterman_task_manager::TaskEvent;
 
@@ -26,6 +26,8 @@ pub(crate) struct World {
     /// Lost calls that are still to be carried out, and until when at the latest.
     pub(crate) late: Vec<(Request, Mono)>,
     pub(crate) events: VecDeque<RuntimeEvent>,
+    /// Answers of calls that were carried out and are still on their way.
+    under_way: BTreeMap<ActionId, Answer>,
     made: u64,
     clock: i64,
 }
@@ -59,8 +61,25 @@ impl World {
     /// Carries out the nth call that is out and answers it.
     pub(crate) fn serve(&mut self, s: &mut Script, nth: usize) {
         let (id, request) = s.out.remove(nth);
-        let answer = self.carry_out(&request);
+        let answer = self.answer(id, &request);
         s.tell(TaskEvent::Answer { id, answer: Box::new(answer) });
+    }
+
+    /// Carries out the nth call that is out; the answer stays under way, and grows old.
+    pub(crate) fn begin(&mut self, s: &Script, nth: usize) {
+        if let Some((id, request)) = s.out.get(nth).filter(|(id, _)| !self.under_way.contains_key(id)) {
+            let answer = self.carry_out(request);
+            self.under_way.insert(*id, answer);
+        }
+    }
+
+    /// The answer to a call, which is carried out unless it was.
+    pub(crate) fn answer(&mut self, id: ActionId, request: &Request) -> Answer {
+        self.under_way.remove(&id).unwrap_or_else(|| self.carry_out(request))
+    }
+
+    pub(crate) fn has_begun(&self, id: ActionId) -> bool {
+        self.under_way.contains_key(&id)
     }
 
     pub(crate) fn deliver(&mut self, s: &mut Script) {
