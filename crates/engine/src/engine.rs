@@ -161,7 +161,8 @@ impl Engine {
     fn say_what_all_wait_for(&self, view: &mut TaskView) {
         let since = view.accepted_at;
         for container in view.containers.iter_mut().filter(|container| !container.known.is_terminal()) {
-            let reason = WaitReason::RuntimeAway { text: self.link.trouble().into() };
+            let trouble = self.link.trouble();
+            let reason = trouble.map_or(WaitReason::Connecting, |text| WaitReason::RuntimeAway { text: text.into() });
             container.wait = Some(Wait { reason, since, until: None });
         }
     }

@@ -259,11 +259,13 @@ pub(crate) enum Kind {
     LateCreate,
     /// The agent shuts down.
     Closing,
+    /// Docker has not answered yet.
+    Connecting,
 }
 
 impl Kind {
     #[cfg(test)]
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Call,
         Self::Pause,
         Self::Store,
@@ -272,6 +274,7 @@ impl Kind {
         Self::Cleanup,
         Self::LateCreate,
         Self::Closing,
+        Self::Connecting,
     ];
 
     pub(crate) const fn of(reason: &WaitReason) -> Self {
@@ -284,13 +287,14 @@ impl Kind {
             WaitReason::Cleanup => Self::Cleanup,
             WaitReason::LateCreate => Self::LateCreate,
             WaitReason::Closing => Self::Closing,
+            WaitReason::Connecting => Self::Connecting,
         }
     }
 
     /// Whether it stays one wait when its details change. Of the others each is one of its own.
     pub(crate) const fn is_long(self) -> bool {
         match self {
-            Self::Store | Self::RuntimeAway | Self::LateCreate | Self::Closing => true,
+            Self::Store | Self::RuntimeAway | Self::LateCreate | Self::Closing | Self::Connecting => true,
             Self::Call | Self::Pause | Self::Running | Self::Cleanup => false,
         }
     }

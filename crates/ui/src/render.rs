@@ -205,22 +205,19 @@ impl Renderer {
         std::iter::once(first.clone()).chain(below).collect()
     }
 
-    /// What is told at once about a wait: only what a person would not expect.
-    pub(crate) fn wait(&self, now: Wall, event: &WaitEvent, before: Option<Kind>) -> String {
-        let mut out = String::new();
-        let kind = event.wait.as_ref().map(|wait| wait.kind);
-        let is_new = before != kind;
-        if let Some(over) = before.filter(|_| is_new).and_then(|kind| over(kind, event.waited_ms)) {
-            out += &self.entry(now, &event.container, &[(Ink::Good, event.known)], &[over]);
-        }
-        let is_told = kind.is_some_and(|kind| kind == Kind::Pause || (kind.is_long() && is_new));
-        if let Some(wait) = event.wait.as_ref().filter(|_| is_told) {
-            let left = wait.left_ms.map(|left| format!(", at the latest in {}", span(Duration::from_millis(left))));
-            let text = format!("waits for {}; ends when {}", clean(&wait.text), wait.ends_when);
-            let lines = wrap(&(text + &left.unwrap_or_default()), self.columns - self.indent());
-            out += &self.entry(now, &event.container, &[(Ink::Attention, event.known)], &lines);
-        }
-        out
+    /// What a container waits for, where a person would not expect it.
+    pub(crate) fn wait_begins(&self, now: Wall, event: &WaitEvent) -> String {
+        let Some(wait) = &event.wait else { return String::new() };
+        let left = wait.left_ms.map(|left| format!(", at the latest in {}", span(Duration::from_millis(left))));
+        let text = format!("waits for {}; ends when {}", clean(&wait.text), wait.ends_when);
+        let lines = wrap(&(text + &left.unwrap_or_default()), self.columns - self.indent());
+        self.entry(now, &event.container, &[(Ink::Attention, event.known)], &lines)
+    }
+
+    /// The end of a wait of this kind that was told. `event` is the change that ended it.
+    pub(crate) fn wait_is_over(&self, now: Wall, event: &WaitEvent, kind: Kind) -> String {
+        let over = over(kind, event.waited_ms);
+        over.map_or_else(String::new, |over| self.entry(now, &event.container, &[(Ink::Good, event.known)], &[over]))
     }
 
     /// A wait that goes on, where nothing on the screen counts its seconds.
@@ -267,6 +264,7 @@ fn over(kind: Kind, waited_ms: Option<u64>) -> Option<String> {
     let waited = span(Duration::from_millis(waited_ms.unwrap_or(0)));
     match kind {
         Kind::RuntimeAway => Some(format!("Docker answers again after {waited}")),
+        Kind::Connecting => Some(format!("Docker answers after {waited}")),
         Kind::Store => Some(format!("the state store takes changes again after {waited}")),
         Kind::Call | Kind::Pause | Kind::Running | Kind::Cleanup | Kind::LateCreate | Kind::Closing => None,
     }

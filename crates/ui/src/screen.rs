@@ -2,6 +2,7 @@
 
 mod live;
 mod text;
+mod waits;
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +18,7 @@ use lighterman_view::TaskView;
 
 use crate::{
     Leftover, Mode, Size,
-    event::{End, Event, Failure, Kind, LogEvent, NoteEvent, ProblemEvent, SignalEvent, Started, What},
+    event::{End, Event, Failure, LogEvent, NoteEvent, ProblemEvent, SignalEvent, Started, What},
     lines::{Line, LineSplitter},
     messages,
     pull::{self, Pulls},
@@ -70,8 +71,6 @@ pub struct Screen<L, S> {
     timeline: Timeline,
     pulls: Pulls,
     splitters: BTreeMap<ContainerName, LineSplitter>,
-    /// The kind of wait that was told last, per container.
-    waits: BTreeMap<String, Kind>,
     /// How the next task that is seen comes to be seen; `None` while that of before goes on.
     first: Option<First>,
     resumed: bool,
@@ -97,7 +96,6 @@ impl<L: Write, S: Write> Screen<L, S> {
             timeline: Timeline::default(),
             pulls: Pulls::default(),
             splitters: BTreeMap::new(),
-            waits: BTreeMap::new(),
             first: None,
             resumed: false,
         }
@@ -327,20 +325,14 @@ impl<L: Write, S: Write> Screen<L, S> {
     }
 
     fn in_text(&mut self, now: Moment, event: &What) -> String {
-        let Form::Text(text) = &self.form else { return String::new() };
-        let (renderer, wall) = (&text.renderer, now.wall);
+        let Form::Text(text) = &mut self.form else { return String::new() };
+        let Text { renderer, waits, .. } = &mut **text;
+        let wall = now.wall;
         match event {
             What::Started(event) => renderer.started(wall, event),
             What::Task(event) => renderer.task(wall, event, self.first.take()),
             What::Container(event) => renderer.container(wall, event),
-            What::Wait(event) => {
-                let kind = event.wait.as_ref().map(|wait| wait.kind);
-                let before = match kind {
-                    Some(kind) => self.waits.insert(event.container.clone(), kind),
-                    None => self.waits.remove(&event.container),
-                };
-                renderer.wait(wall, event, before)
-            }
+            What::Wait(event) => waits.observe(now, event, renderer),
             What::Pull(event) => renderer.pull(wall, event),
             What::Signal(event) => renderer.signal(wall, event),
             What::Note(event) => renderer.note(wall, event.level, &event.text),

@@ -210,7 +210,8 @@ fn wait_details(now: Moment, wait: &Wait, since: Moment) -> WaitDetails {
         | WaitReason::Running
         | WaitReason::Cleanup
         | WaitReason::LateCreate
-        | WaitReason::Closing => (None, None),
+        | WaitReason::Closing
+        | WaitReason::Connecting => (None, None),
     };
     let left = wait.until.map(|until| until.since(now.mono));
     WaitDetails {

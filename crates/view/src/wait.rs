@@ -58,6 +58,8 @@ pub enum WaitReason {
     LateCreate,
     /// The agent is shutting down and begins nothing more.
     Closing,
+    /// The runtime has been asked for the first time and has not answered yet.
+    Connecting,
 }
 
 impl fmt::Display for WaitReason {
@@ -72,6 +74,7 @@ impl fmt::Display for WaitReason {
             Self::Cleanup => f.write_str("the clean-up wait to be over"),
             Self::LateCreate => f.write_str("a create call that was cut off and may still be carried out"),
             Self::Closing => f.write_str("the next start of the agent, which is shutting down"),
+            Self::Connecting => f.write_str("the connection to Docker"),
         }
     }
 }
@@ -89,6 +92,7 @@ impl WaitReason {
             Self::Cleanup => "its time is over",
             Self::LateCreate => "the container appears, or the limit of the call is over",
             Self::Closing => "the agent is started again",
+            Self::Connecting => "Docker answers",
         }
     }
 }

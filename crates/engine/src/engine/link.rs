@@ -87,9 +87,9 @@ impl Link {
         self.ready
     }
 
-    /// How the runtime fails, in words.
-    pub(super) fn trouble(&self) -> &str {
-        self.trouble.as_deref().unwrap_or("it has not answered yet")
+    /// How the runtime fails, in words; `None` while it does not.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     fn is_watching(&self, by: ActionId) -> bool {

@@ -72,7 +72,7 @@ impl TaskManager {
         }
         if !cx.ready && container.is_before(container.desired) {
             // Whoever knows why puts it in place of these words.
-            return Some((WaitReason::RuntimeAway { text: "it has not answered yet".into() }, None));
+            return Some((WaitReason::Connecting, None));
         }
         if cx.closing && container.is_before(container.desired) {
             return Some((WaitReason::Closing, None));

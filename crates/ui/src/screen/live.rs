@@ -71,7 +71,8 @@ fn phrase(container: &ContainerView, wait: &Wait, now: Mono) -> (Ink, String) {
         | WaitReason::Store { .. }
         | WaitReason::RuntimeAway { .. }
         | WaitReason::LateCreate
-        | WaitReason::Closing => (Ink::Attention, within(format!("waits for {}", clean(&wait.reason.to_string())))),
+        | WaitReason::Closing
+        | WaitReason::Connecting => (Ink::Attention, within(format!("waits for {}", clean(&wait.reason.to_string())))),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use lighterman_ids::{ContainerName, Moment, Mono};
 use lighterman_view::TaskView;
 
-use super::live::Scene;
+use super::{live::Scene, waits::Waits};
 use crate::{
     Look, Size,
     escape::for_terminal,
@@ -51,13 +51,23 @@ pub(super) struct Text {
     stale: bool,
     /// For each container that waits, since when and after how long it is told next.
     reminders: BTreeMap<ContainerName, (Moment, Duration)>,
+    pub(super) waits: Waits,
     over: bool,
 }
 
 impl Text {
     pub(super) fn new(look: Look) -> Self {
         let renderer = Renderer::new(&look);
-        Self { look, renderer, drawn: 0, drawn_at: None, stale: false, reminders: BTreeMap::new(), over: false }
+        Self {
+            look,
+            renderer,
+            drawn: 0,
+            drawn_at: None,
+            stale: false,
+            reminders: BTreeMap::new(),
+            waits: Waits::default(),
+            over: false,
+        }
     }
 
     pub(super) fn resize(&mut self, size: Size) {
@@ -114,21 +124,24 @@ impl Text {
         if self.over {
             return None;
         }
+        let told = self.waits.poll_timeout();
         if self.look.terminal.is_none() {
-            return self.reminders.values().map(|(since, next)| since.mono.after(*next)).min();
+            let reminders = self.reminders.values().map(|(since, next)| since.mono.after(*next));
+            return reminders.chain(told).min();
         }
         let wait = if self.stale { FRAME } else { TICK };
         let moves = self.stale || self.drawn > 0 || stage.timeline.last().is_some_and(|view| !view.removed);
-        moves.then(|| self.drawn_at.map_or(Mono(0), |at| at.after(wait)))
+        let drawing = moves.then(|| self.drawn_at.map_or(Mono(0), |at| at.after(wait)));
+        drawing.into_iter().chain(told).min()
     }
 
     /// Lines that are due because time went by.
     pub(super) fn wake(&mut self, now: Moment, stage: &Stage<'_>) -> String {
+        let mut lines = self.waits.wake(now, &self.renderer);
         if self.look.terminal.is_some() {
             self.stale |= self.drawn_at.is_none_or(|at| now.mono.since(at) >= TICK);
-            return String::new();
+            return lines;
         }
-        let mut lines = String::new();
         for container in stage.timeline.last().into_iter().flat_map(|view| &view.containers) {
             let (Some((since, next)), Some(wait)) = (self.reminders.get_mut(&container.name), &container.wait) else {
                 continue;
@@ -159,7 +172,13 @@ impl Text {
         for container in &view.containers {
             let wait = container.wait.as_ref().filter(|wait| match Kind::of(&wait.reason) {
                 Kind::Running | Kind::Cleanup => false,
-                Kind::Call | Kind::Pause | Kind::Store | Kind::RuntimeAway | Kind::LateCreate | Kind::Closing => true,
+                Kind::Call
+                | Kind::Pause
+                | Kind::Store
+                | Kind::RuntimeAway
+                | Kind::LateCreate
+                | Kind::Closing
+                | Kind::Connecting => true,
             });
             let known = self.reminders.get(&container.name).map(|(since, _)| *since);
             match wait.and_then(|_| timeline.waiting_since(&container.name)) {

@@ -106,3 +106,28 @@ fn what_a_terminal_is_sent() {
     stage.until(1_400);
     insta::assert_snapshot!(stage.raw().replace('\u{1b}', "<ESC>").replace('\r', "<CR>"));
 }
+
+/// Every start waits a few milliseconds for Docker: that is no news.
+#[test]
+fn a_short_wait_is_not_told_and_a_long_one_is_with_its_end() {
+    for (millis, told) in [(20, false), (999, false), (3_000, true)] {
+        let mut stage = Stage::new(Watching::Pipe, vec![container("web")]);
+        stage.reach(ContainerStatus::None, Some(WaitReason::Connecting));
+        stage.until(millis).reach(ContainerStatus::None, Some(call(RequestKind::InspectImage))).until(5_000);
+        let raw = stage.raw();
+        assert_eq!(raw.contains("waits for the connection to Docker"), told, "{millis}: {raw}");
+        assert_eq!(raw.contains("Docker answers after 3.00 s"), told, "{millis}: {raw}");
+    }
+}
+
+/// The words change while nobody has been told: the second of patience is one.
+#[test]
+fn a_wait_of_one_kind_is_told_after_one_second_in_its_last_words() {
+    let away = |text: &str| Some(WaitReason::RuntimeAway { text: text.into() });
+    let mut stage = Stage::new(Watching::Pipe, vec![container("web")]);
+    stage.reach(ContainerStatus::Running, away("first words"));
+    stage.until(900).reach(ContainerStatus::Running, away("last words")).until(1_500);
+    let raw = stage.raw();
+    assert!(raw.contains("last words") && !raw.contains("first words"), "{raw}");
+    assert_eq!(raw.matches("waits for Docker").count(), 1, "{raw}");
+}
