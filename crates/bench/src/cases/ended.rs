@@ -121,9 +121,10 @@ impl Measured {
 
     fn findings(self) -> Findings {
         let mut findings = Findings::default();
-        findings.judge(goals::STOPPED_AFTER_EVENT, self.from_event.median());
+        let row = Row::new("event to STOPPED", Unit::Millis, self.from_event).over(self.floor, Compare::Difference);
+        findings.judge(goals::STOPPED_ON_TOP, row.against_floor().map(|(value, _)| value));
         findings.judge(goals::STOPPED_OWN, self.own.median());
-        findings.row(Row::new("event to STOPPED", Unit::Millis, self.from_event).over(self.floor, Compare::Difference));
+        findings.row(row);
         findings.row(Row::new("of which not in the inspect", Unit::Millis, self.own));
         findings.row(Row::new("engine's stamp to STOPPED", Unit::Millis, self.from_stamp));
         findings.row(Row::new("inspects since RUNNING", Unit::Count, self.inspects));
