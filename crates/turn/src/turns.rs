@@ -174,8 +174,7 @@ impl Turns {
             self.let_out(Output::Show(view));
         }
         if let Some(view) = self.engine.take_host_view() {
-            // How store and runtime do is no state that a crash could take back.
-            self.ready.push_back(Output::ShowHost(view));
+            self.let_out(Output::ShowHost(view));
         }
         while let Some((task, error)) = self.engine.poll_refusal() {
             self.ready.push_back(Output::Refuse(task, error));
@@ -184,13 +183,15 @@ impl Turns {
     }
 
     /// Where output goes: behind the records it follows from. What changed no record still keeps its
-    /// place behind what is held already.
+    /// place behind what is held already: the host's view counts tasks, and must not overtake theirs.
     fn let_out(&mut self, output: Output) {
-        let protective = match &output {
+        let leaves_without_store = match &output {
             Output::Act(action) => action.is_protective(),
-            Output::Show(_) | Output::ShowHost(_) | Output::Refuse(..) => false,
+            // That the store fails has to be seen while it does.
+            Output::ShowHost(_) => true,
+            Output::Show(_) | Output::Refuse(..) => false,
         };
-        if self.engine.store_fails() && protective {
+        if self.engine.store_fails() && leaves_without_store {
             self.ready.push_back(output);
         } else if self.engine.is_dirty() || !self.next.is_empty() || self.engine.store_fails() {
             self.next.push_back(output);
