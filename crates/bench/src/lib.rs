@@ -29,7 +29,7 @@
 //! let mut findings = Findings::default();
 //! findings.judge(goals::RUNNING_ON_TOP, row.against_floor().map(|(value, _)| value));
 //! findings.row(row);
-//! assert!(table::show("P4", "one task", &findings).contains("measured 6.50 ms: met"));
+//! assert!(table::show("P4", "one task", &findings).contains("measured 6.50 ms"));
 //! ```
 #![forbid(unsafe_code)]
 

@@ -10,10 +10,8 @@ fn main() {
     let image = ImageRef::parse("web:1").unwrap();
     let host = HostState { instance: InstanceId::from_bits(1), incarnation: 1 };
     let pulled = ImageState { image: image.clone(), pull_succeeded: true, pulled_at: Moment::default() };
-    let prepared = Ledger::new().prepare([
-        (RecordKey::Host, Some(Record::Host(host))),
-        (RecordKey::Image(image), Some(Record::Image(pulled))),
-    ]);
+    let prepared = Ledger::new()
+        .prepare([(RecordKey::Host, Some(Record::Host(host))), (RecordKey::Image(image), Some(Record::Image(pulled)))]);
 
     // What a store holds once these writes are durable.
     let mut entries: Vec<(Vec<u8>, Vec<u8>)> =
@@ -29,7 +27,9 @@ fn main() {
     println!("after one flipped bit: {}", Ledger::open(entries.clone(), Some(1)).unwrap_err());
     for record in export(entries) {
         match record.content {
-            Ok((kind, generation, text)) => println!("{}: {} of commit {generation}: {text}", record.key, kind.as_str()),
+            Ok((kind, generation, text)) => {
+                println!("{}: {} of commit {generation}: {text}", record.key, kind.as_str())
+            }
             Err(error) => println!("{}: {error}", record.key),
         }
     }

@@ -220,16 +220,30 @@ fn simulation(plan: &mut Plan) -> Result<()> {
     plan.run(simulator(plan, plan.counts.seeds)?)
 }
 
-/// Two processes: what differs from process to process, like the seed of a hash map, would show.
+/// Two processes each: what differs from process to process, like the seed of a hash map, would show.
 fn determinism(plan: &mut Plan) -> Result<()> {
-    let log = || plan.output(simulator(plan, plan.counts.seeds_twice)?.arg("--log"));
-    let (first, second) = (log()?, log()?);
-    ensure!(!first.is_empty(), "`sim --log` printed nothing: there was nothing to compare");
-    if let Some(line) = first_difference(&first, &second) {
-        bail!("two runs of the same seeds differ from line {line} on");
+    let mut compared = 0;
+    for seed in FIRST_SEED..FIRST_SEED + u64::from(plan.counts.seeds_twice) {
+        let (first, second) = (event_log(plan, seed, "first")?, event_log(plan, seed, "second")?);
+        ensure!(!first.is_empty(), "the event log of seed {seed} is empty: there was nothing to compare");
+        if let Some(line) = first_difference(&first, &second) {
+            bail!("two runs of seed {seed} differ from line {line} on");
+        }
+        compared += first.len();
     }
-    println!("{} bytes of event log, twice the same", first.len());
+    println!("{compared} bytes of event log, twice the same");
     Ok(())
+}
+
+/// The event log of one seed, run in a process of its own.
+fn event_log(plan: &Plan, seed: u64, which: &str) -> Result<Vec<u8>> {
+    let sim = plan.built()?.artifacts.bin("lighterman-sim", "sim")?;
+    let file = plan.workspace.target_dir.join(format!("determinism-{which}.log"));
+    let arguments = ["--seeds".into(), "1".into(), "--seed".into(), seed.to_string(), "--log".into()];
+    plan.output(Cmd::new(sim).args(arguments).arg(&file))?;
+    let log = std::fs::read(&file)?;
+    std::fs::remove_file(&file)?;
+    Ok(log)
 }
 
 fn simulator(plan: &Plan, seeds: u32) -> Result<Cmd> {

@@ -9,7 +9,9 @@ fn golden(name: &str, members: &str) {
     *label = format!("{}…", label.rsplit_once('.').unwrap().0);
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, format!("{spec:#?}")));
+    // A request does not show the values of variables by itself.
+    let env = &*spec.request.config.env;
+    settings.bind(|| insta::assert_snapshot!(name, format!("env: {env:#?}\n{spec:#?}")));
 }
 
 #[test]
