@@ -29,7 +29,8 @@
 //! let mut findings = Findings::default();
 //! findings.judge(goals::RUNNING_ON_TOP, row.against_floor().map(|(value, _)| value));
 //! findings.row(row);
-//! assert!(table::show("P4", "one task", &findings).contains("measured 6.50 ms"));
+//! let shown = table::show("P4", "one task", &findings);
+//! assert!(shown.contains("6.50 ms"), "{shown}");
 //! ```
 #![forbid(unsafe_code)]
 
