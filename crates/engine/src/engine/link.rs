@@ -286,9 +286,9 @@ impl Engine {
                 self.try_link(now);
             }
             Outcome::Refused(Refusal { class: RefusalClass::Unsupported, text }) => {
+                self.runtime_is_silent(now, &text);
                 self.link.state = LinkState::Unusable(text);
                 self.link.gave_up = true;
-                self.host_changed = true;
             }
             // It answers wrongly, which may pass (E150).
             Outcome::Refused(refusal) => self.link_failed(now, &Lost::new(LostCause::Garbled, refusal.text)),
@@ -335,9 +335,9 @@ impl Engine {
         let Some(listing) = self.link.listing.take_if(|listing| listing.id == id) else { return };
         match outcome {
             Outcome::Done(containers) => {
-                self.find_orphans(now, &containers, &listing.forgotten);
-                let running: BTreeMap<_, _> = containers.into_iter().map(|c| (c.id, c.running)).collect();
+                let running: BTreeMap<_, _> = containers.iter().map(|c| (c.id.clone(), c.running)).collect();
                 self.tell_all(now, &TaskEvent::Listed(Arc::new(running)));
+                self.find_orphans(now, &containers, &listing.forgotten);
                 if !core::mem::replace(&mut self.link.checked, true) {
                     self.host_changed = true;
                 }

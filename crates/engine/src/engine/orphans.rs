@@ -11,7 +11,7 @@ use alloc::{
 };
 
 use lighterman_calls::{ContainerSummary, labels};
-use lighterman_container_spec::recover;
+use lighterman_container_spec::{OwnLabels, recover};
 use lighterman_ids::{ContainerName, DefinitionDigest, Moment, TaskId};
 use lighterman_status::{ContainerStatus, TaskStatus};
 use lighterman_task_manager::{ContainerState, TaskManager, TaskSpec, TaskState};
@@ -25,15 +25,14 @@ impl Engine {
     pub(super) fn find_orphans(&mut self, now: Moment, listed: &[ContainerSummary], forgotten: &BTreeSet<TaskId>) {
         let mut orphans: BTreeMap<TaskId, Vec<&ContainerSummary>> = BTreeMap::new();
         for container in listed {
-            let task = container.labels.get(labels::TASK).and_then(|text| TaskId::parse(text).ok());
-            match task {
+            match OwnLabels::read(&container.labels) {
+                // The list was asked for ours only; what is another's stays so whatever it says.
+                Some(own) if own.instance != self.instance => {}
                 // A task that has records looks its containers up by itself, by id or by name.
-                Some(task) if !self.tasks.contains_key(&task) && !forgotten.contains(&task) => {
-                    orphans.entry(task).or_default().push(container);
-                }
-                Some(_) => {}
+                Some(own) if self.tasks.contains_key(&own.task) || forgotten.contains(&own.task) => {}
+                Some(own) => orphans.entry(own.task).or_default().push(container),
                 None => {
-                    tracing::warn!(container.runtime_id = %container.id, "a container has our label and names no task")
+                    tracing::warn!(container.runtime_id = %container.id, "a listed container does not say whose it is; it is left alone")
                 }
             }
         }

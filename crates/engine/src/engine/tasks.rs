@@ -73,6 +73,8 @@ impl Engine {
         }
         let text = match answer {
             Answer::Pull(outcome) if lost(outcome).is_some() => return,
+            // Whoever does not even tell its version gives no proper answer; the link sees to it.
+            Answer::Version(outcome) if !outcome.is_done() => return,
             Answer::Ping(o)
             | Answer::Start(o)
             | Answer::Stop(o)
@@ -225,10 +227,13 @@ impl Engine {
         if failures == 1 {
             tracing::error!(error = text, "the state store takes no changes; nothing new is started");
         }
+        if self.store.failing() != Some(&text) {
+            // What waits for the store shows what it said.
+            self.host_changed = true;
+            self.changed.extend(self.tasks.keys().cloned());
+        }
         let retry_at = now.mono.after(self.settings.store_retry.delay(failures, self.seed));
         self.store = Store::Fails { text, failures, retry_at };
-        self.host_changed = true;
-        self.changed.extend(self.tasks.keys().cloned());
     }
 
     pub(super) fn on_store_works(&mut self, now: Moment) {
