@@ -51,7 +51,12 @@ impl Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        if is_no_space(error.kind()) { Self::NoSpace(error.to_string()) } else { Self::Io(error) }
+        if is_no_space(error.kind()) {
+            // In the same words every time, whoever wrote: sled spells its own errors out as they look in a debugger.
+            Self::NoSpace(io::Error::from(error.kind()).to_string())
+        } else {
+            Self::Io(error)
+        }
     }
 }
 
