@@ -34,5 +34,5 @@ mod raw;
 mod testbox;
 
 pub use fixture::{AMPLE, Fixture, engine_or_skip, on_engine};
-pub use raw::{Raw, RawAnswer};
+pub use raw::{Lines, Raw, RawAnswer};
 pub use testbox::{DEMO_IMAGE, TESTBOX_ENV, TestboxError, testbox_program};

@@ -1,10 +1,13 @@
 //! The engine's API by hand, for what the adapter has no call for.
 
-use std::{io::ErrorKind, path::PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use lighterman_docker::DockerHost;
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::UnixStream,
     time::timeout,
 };
@@ -43,11 +46,33 @@ impl RawAnswer {
     }
 }
 
+/// Lines of an answer that goes on.
+#[derive(Debug)]
+pub struct Lines(BufReader<UnixStream>);
+
+impl Lines {
+    /// The next line; `None` when the engine ends the answer.
+    ///
+    /// # Panics
+    /// The connection breaks.
+    pub async fn next(&mut self) -> Option<Vec<u8>> {
+        let mut line = Vec::new();
+        let count = self.0.read_until(b'\n', &mut line).await.unwrap();
+        (count > 0).then_some(line)
+    }
+}
+
 impl Raw {
     /// The engine at `host`; `None` when that is no unix socket.
     #[must_use]
     pub fn new(host: &DockerHost) -> Option<Self> {
         host.to_string().strip_prefix("unix://").map(|path| Self(path.into()))
+    }
+
+    /// Its socket.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.0
     }
 
     /// `GET`.
@@ -85,18 +110,41 @@ impl Raw {
         timeout(AMPLE, noted).await.unwrap()
     }
 
+    /// `GET` of an answer without end, such as events: its lines, as they come.
+    ///
+    /// # Panics
+    /// The engine refuses.
+    pub async fn follow(&self, path: &str) -> Lines {
+        let opening = async {
+            let mut lines = BufReader::new(self.send("GET", path, b"").await);
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                let count = lines.read_line(&mut head).await.unwrap();
+                assert!(count > 0, "{path}: {head}");
+            }
+            assert!(head.split_whitespace().nth(1) == Some("200"), "{path}: {head}");
+            Lines(lines)
+        };
+        timeout(AMPLE, opening).await.unwrap()
+    }
+
     async fn call(&self, method: &str, path: &str, body: &[u8]) -> RawAnswer {
         timeout(AMPLE, self.exchange(method, path, body)).await.unwrap()
     }
 
-    async fn exchange(&self, method: &str, path: &str, body: &[u8]) -> RawAnswer {
+    async fn send(&self, method: &str, path: &str, body: &[u8]) -> UnixStream {
         let mut socket = UnixStream::connect(&self.0).await.unwrap();
         let head = format!(
             "{method} /v1.41{path} HTTP/1.0\r\nHost: docker\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
-        socket.write_all(head.as_bytes()).await.unwrap();
-        socket.write_all(body).await.unwrap();
+        // In one piece: the engine may refuse, and close, before a second one is written.
+        socket.write_all(&[head.as_bytes(), body].concat()).await.unwrap();
+        socket
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: &[u8]) -> RawAnswer {
+        let mut socket = self.send(method, path, body).await;
         let mut answer = Vec::new();
         if let Err(error) = socket.read_to_end(&mut answer).await {
             // The output of an exec ends like this when there is input that nobody has read.
