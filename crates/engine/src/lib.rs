@@ -46,5 +46,7 @@ mod state;
 
 pub use engine::{Engine, TakeUpError};
 pub use event::{Action, Event, HostView, RuntimeLink, SubmitError};
+/// What [`Event::Submit`] takes: whoever hands in tasks need not know the crate that drives them.
+pub use lighterman_task_manager::TaskSpec;
 pub use settings::HostSettings;
 pub use state::{HostState, ImageState, Record, RecordKey, SavedState, SavedTask};

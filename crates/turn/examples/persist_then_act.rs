@@ -5,10 +5,9 @@
 use std::{sync::Arc, time::Duration};
 
 use lighterman_calls::{Answer, Outcome, RuntimeVersion};
-use lighterman_engine::{Action, Engine, Event, HostSettings, SavedState};
+use lighterman_engine::{Action, Engine, Event, HostSettings, SavedState, TaskSpec};
 use lighterman_ids::{ActionId, ContainerName, DefinitionDigest, Family, ImageRef, InstanceId, Moment, TaskId};
 use lighterman_records::Ledger;
-use lighterman_task_manager::TaskSpec;
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
 use lighterman_turn::{Output, Turns};
 

@@ -14,13 +14,12 @@ use lighterman_calls::{
     Answer, ContainerFacts, ContainerSummary, ContainerTarget, Created, EventAction, ImageFacts, Outcome, Phase,
     Refusal, RefusalClass, Request, RequestKind, RuntimeEvent, RuntimeVersion,
 };
-use lighterman_engine::{Action, Engine, Event, HostSettings, HostView, SavedState, SavedTask};
+use lighterman_engine::{Action, Engine, Event, HostSettings, HostView, SavedState, SavedTask, TaskSpec};
 use lighterman_ids::{
     ActionId, ContainerName, DefinitionDigest, Family, ImageId, ImageRef, InstanceId, Moment, Mono, RuntimeId,
     RuntimeName, TaskId, Wall,
 };
 use lighterman_records::Ledger;
-use lighterman_task_manager::TaskSpec;
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
 use lighterman_turn::{Commit, Output, Turns};
 use lighterman_view::TaskView;
