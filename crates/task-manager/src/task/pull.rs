@@ -2,12 +2,12 @@
 
 use alloc::{boxed::Box, format};
 
-use lighterman_calls::{Answer, ImageFacts, Lost, Outcome, PullLimits, Refusal, RefusalClass, Request};
+use lighterman_calls::{Answer, ImageFacts, Lost, LostCause, Outcome, PullLimits, Refusal, RefusalClass, Request};
 use lighterman_status::ContainerStatus;
 
 use super::{TaskManager, ask::is_away, expect_answer};
 use crate::{
-    ContainerError, Context, ErrorName,
+    ContainerError, Context, ErrorName, Limits,
     container::{PullStage, Work},
 };
 
@@ -75,9 +75,7 @@ impl TaskManager {
             }
             Outcome::Gone => (Some(cannot("the registry does not know the image")), false),
             Outcome::Refused(Refusal { class, text }) => (Some(cannot(&text)), may_pass(class)),
-            Outcome::Unknown(lost) => {
-                (Some(ContainerError::lost(ErrorName::CannotPullContainer, "pulled", &lost)), true)
-            }
+            Outcome::Unknown(lost) => (Some(pull_lost(&cx.settings.limits, &lost)), true),
         };
         // Whatever the pull said, the image may be there: another client may have brought it (B-012).
         self.ask_image(cx, c, PullStage::Arrived { failed, retry, looks: 1 }, n);
@@ -130,6 +128,22 @@ impl TaskManager {
     fn wait_for_runtime(&mut self, cx: &Context<'_>, c: usize, stage: PullStage, n: u32, lost: &Lost) {
         let job = self.pause_away(cx, c, n, lost);
         self.containers[c].work = Work::Pull { stage, job };
+    }
+}
+
+/// The error of a pull that ended without an answer: which of its limits passed (engine.md 4.7.5).
+fn pull_lost(limits: &Limits, lost: &Lost) -> ContainerError {
+    let name = ErrorName::CannotPullContainer;
+    match lost.cause {
+        LostCause::TimedOut(limit) if limit == limits.pull_inactivity => {
+            ContainerError::new(name, "inactivity time exceeded timeout while pulling image")
+        }
+        LostCause::TimedOut(limit) if limit == limits.pull_first_progress => {
+            ContainerError::lost(name, "pullBegin", lost)
+        }
+        LostCause::TimedOut(_) | LostCause::Unreachable | LostCause::ConnectionLost | LostCause::Garbled => {
+            ContainerError::lost(name, "pulled", lost)
+        }
     }
 }
 

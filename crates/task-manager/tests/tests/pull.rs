@@ -98,7 +98,23 @@ fn b034_a_pull_that_stalls_is_tried_a_few_times_with_growing_pauses() {
     assert!(pauses[0] >= Duration::from_millis(1_100) && pauses[3] >= Duration::from_secs(5), "{pauses:?}");
     s.does(&[]);
     assert_eq!(s.known(), Stopped);
-    assert_eq!(s.error(), "DockerTimeoutError: Could not transition to pulled; timed out after waiting 1m0s");
+    assert_eq!(s.error(), "CannotPullContainerError: inactivity time exceeded timeout while pulling image");
+}
+
+#[test]
+fn a_pull_names_the_limit_that_passed() {
+    for (seconds, error) in [
+        (60, "CannotPullContainerError: inactivity time exceeded timeout while pulling image"),
+        (300, "DockerTimeoutError: Could not transition to pullBegin; timed out after waiting 5m0s"),
+        (7_200, "DockerTimeoutError: Could not transition to pulled; timed out after waiting 2h0m0s"),
+    ] {
+        let mut s = Script::new();
+        s.settings.pull_tries = 1;
+        s.answer(no_image());
+        s.answer(Answer::Pull(Outcome::Unknown(timed_out(seconds))));
+        s.answer(no_image());
+        assert_eq!(s.error(), error);
+    }
 }
 
 #[test]

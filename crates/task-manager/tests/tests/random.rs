@@ -98,6 +98,8 @@ struct History {
     durable: (TaskState, Vec<ContainerState>),
     /// Calls that are over.
     over: Vec<(ActionId, Request)>,
+    /// An inspect did not succeed: where no try does, the next re-check is relied on.
+    look_failed: bool,
     /// Calls that had left when the store last worked.
     left: BTreeSet<ActionId>,
 }
@@ -106,7 +108,15 @@ impl History {
     fn new() -> Self {
         let s = Script::new();
         let durable = records(&s);
-        Self { s, world: World::default(), store_fails: false, durable, over: vec![], left: BTreeSet::new() }
+        Self {
+            s,
+            world: World::default(),
+            store_fails: false,
+            durable,
+            over: vec![],
+            look_failed: false,
+            left: BTreeSet::new(),
+        }
     }
 
     fn take(&mut self, step: &Step) {
@@ -217,6 +227,7 @@ impl History {
     }
 
     fn tell(&mut self, id: ActionId, request: Request, answer: Answer) {
+        self.look_failed |= matches!(answer, Answer::Inspect(Outcome::Refused(_) | Outcome::Unknown(_)));
         self.over.push((id, request));
         self.s.tell(TaskEvent::Answer { id, answer: Box::new(answer) });
     }
@@ -268,10 +279,15 @@ impl History {
         self.world.list(&mut self.s);
     }
 
-    /// From here on nothing goes wrong any more, and nobody lists: what was reported has to be enough.
+    /// From here on nothing goes wrong any more. Nobody lists where every look succeeded: what was reported has
+    /// to be enough.
     fn calm_down(&mut self) {
         self.store_works();
         self.world.before_all();
+        if self.look_failed {
+            self.world.settle(&mut self.s);
+            self.world.list(&mut self.s);
+        }
         self.world.settle(&mut self.s);
     }
 
