@@ -107,14 +107,18 @@ pub(crate) enum StopStage {
     Pinging {
         failed: ContainerError,
     },
-    /// Does the container still run? `failed` is why the stop did not work; `None` when it did.
+    /// The stop worked: how did it end? `stops` counts the calls.
+    Confirming {
+        stops: u32,
+    },
+    /// The stop did not work: does the container still run?
     Verifying {
-        failed: Option<ContainerError>,
+        failed: ContainerError,
         killed: bool,
     },
     /// It does: the last resort.
     Killing {
-        failed: Option<ContainerError>,
+        failed: ContainerError,
     },
 }
 

@@ -27,7 +27,9 @@ impl TaskManager {
         match stage {
             StopStage::Stopping => self.ask_stop(cx, c, attempt),
             StopStage::Pinging { failed } => self.ask_ping(cx, c, failed),
-            StopStage::Verifying { .. } => self.ask_whether_stopped(cx, c, stage, attempt),
+            StopStage::Confirming { .. } | StopStage::Verifying { .. } => {
+                self.ask_whether_stopped(cx, c, stage, attempt);
+            }
             StopStage::Killing { failed } => self.ask_kill(cx, c, failed),
         }
     }
@@ -56,7 +58,7 @@ impl TaskManager {
         self.containers[c].work = Work::Stop { stage, job };
     }
 
-    fn ask_kill(&mut self, cx: &mut Context<'_>, c: usize, failed: Option<ContainerError>) {
+    fn ask_kill(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError) {
         let request = Request::Kill { container: self.stop_target(c), signal: Signal::Kill };
         let job = self.ask_job(cx, request, cx.settings.limits.kill, 1);
         self.containers[c].work = Work::Stop { stage: StopStage::Killing { failed }, job };
@@ -70,6 +72,7 @@ impl TaskManager {
         match stage {
             StopStage::Stopping => self.on_stopped(cx, c, n, expect_answer!(answer, Stop)),
             StopStage::Pinging { failed } => self.on_pinged(cx, c, failed, &expect_answer!(answer, Ping)),
+            StopStage::Confirming { stops } => self.on_stop_confirmed(cx, c, n, stops, expect_answer!(answer, Inspect)),
             StopStage::Verifying { failed, killed } => {
                 self.on_stop_verified(cx, c, n, failed, killed, expect_answer!(answer, Inspect));
             }
@@ -79,7 +82,7 @@ impl TaskManager {
 
     fn on_stopped(&mut self, cx: &mut Context<'_>, c: usize, n: u32, outcome: Outcome<()>) {
         match outcome {
-            Outcome::Done(()) => self.look_after_stop(cx, c),
+            Outcome::Done(()) => self.look_after_stop(cx, c, n),
             Outcome::Gone => self.vanished(cx, c),
             Outcome::Unknown(lost) if is_away(&lost) => {
                 let job = self.pause_away(cx, c, n, &lost);
@@ -101,8 +104,8 @@ impl TaskManager {
     }
 
     /// The stop is a fact; the look brings the exit code. One that is out and began after the end does.
-    fn look_after_stop(&mut self, cx: &mut Context<'_>, c: usize) {
-        let stage = StopStage::Verifying { failed: None, killed: false };
+    fn look_after_stop(&mut self, cx: &mut Context<'_>, c: usize, stops: u32) {
+        let stage = StopStage::Confirming { stops };
         match self.take_over_look(c, tells_of_an_end) {
             Some(id) => {
                 let job = Job::asking(id, RequestKind::Inspect, 1);
@@ -126,7 +129,7 @@ impl TaskManager {
     fn on_pinged(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError, outcome: &Outcome<()>) {
         match outcome {
             Outcome::Done(()) => {
-                self.ask_whether_stopped(cx, c, StopStage::Verifying { failed: Some(failed), killed: false }, 1);
+                self.ask_whether_stopped(cx, c, StopStage::Verifying { failed, killed: false }, 1);
             }
             Outcome::Unknown(lost) => {
                 let job = self.pause_away(cx, c, 1, lost);
@@ -139,58 +142,80 @@ impl TaskManager {
         }
     }
 
-    fn on_stop_verified(
+    fn on_stop_confirmed(
         &mut self,
         cx: &mut Context<'_>,
         c: usize,
         n: u32,
-        failed: Option<ContainerError>,
-        killed: bool,
+        stops: u32,
         outcome: Outcome<Box<ContainerFacts>>,
     ) {
         match outcome {
-            Outcome::Done(facts) if facts.phase == Phase::Running && !killed => self.kill_after_grace(cx, c, failed),
+            // It was started after the stop was done, by a call of ours that came late or by somebody: it has
+            // its grace like any other run.
             Outcome::Done(facts) if facts.phase == Phase::Running => {
-                let runs =
-                    || ContainerError::new(ErrorName::CannotStopContainer, "it was stopped and killed, and runs");
-                self.assume_stopped(cx, c, failed.unwrap_or_else(runs));
+                let runs = "Docker said it was stopped, but it runs";
+                self.stop_failed(cx, c, stops, ContainerError::new(ErrorName::CannotStopContainer, runs));
             }
             Outcome::Done(facts) => self.finish(cx, c, &facts),
             Outcome::Gone => self.vanished(cx, c),
             Outcome::Unknown(lost) if is_away(&lost) => {
                 let job = self.pause_away(cx, c, n, &lost);
+                self.containers[c].work = Work::Stop { stage: StopStage::Confirming { stops }, job };
+            }
+            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. })
+                if n < cx.settings.look_tries =>
+            {
+                let job = self.pause(cx, c, &cx.settings.call_retry, n, text);
+                self.containers[c].work = Work::Stop { stage: StopStage::Confirming { stops }, job };
+            }
+            // That it was stopped is a fact; only what an inspect would add is missing.
+            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
+                self.assume_stopped(cx, c, ContainerError::new(ErrorName::CannotInspectContainer, text));
+            }
+        }
+    }
+
+    fn on_stop_verified(
+        &mut self,
+        cx: &mut Context<'_>,
+        c: usize,
+        n: u32,
+        failed: ContainerError,
+        killed: bool,
+        outcome: Outcome<Box<ContainerFacts>>,
+    ) {
+        match outcome {
+            Outcome::Done(facts) if facts.phase != Phase::Running => self.finish(cx, c, &facts),
+            Outcome::Gone => self.vanished(cx, c),
+            Outcome::Unknown(lost) if is_away(&lost) => {
+                let job = self.pause_away(cx, c, n, &lost);
                 self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed, killed }, job };
             }
-            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => match failed {
-                Some(failed) if killed => self.assume_stopped(cx, c, failed),
-                Some(failed) => self.kill_after_grace(cx, c, Some(failed)),
-                None if n < cx.settings.look_tries => {
-                    let job = self.pause(cx, c, &cx.settings.call_retry, n, text);
-                    self.containers[c].work = Work::Stop { stage: StopStage::Verifying { failed: None, killed }, job };
-                }
-                // That it was stopped is a fact; only what an inspect would add is missing.
-                None => self.assume_stopped(cx, c, ContainerError::new(ErrorName::CannotInspectContainer, text)),
-            },
+            Outcome::Done(_) | Outcome::Unknown(_) | Outcome::Refused(_) if killed => {
+                self.assume_stopped(cx, c, failed);
+            }
+            Outcome::Done(_) | Outcome::Unknown(_) | Outcome::Refused(_) => self.kill_after_grace(cx, c, failed),
         }
     }
 
     /// The last resort, but not before its time: stop calls that were cut off in quick succession may have
     /// worked all the same, and the container may be using its grace (B-037).
-    fn kill_after_grace(&mut self, cx: &mut Context<'_>, c: usize, failed: Option<ContainerError>) {
+    fn kill_after_grace(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError) {
         let grace = if self.force { Duration::ZERO } else { self.stop_timeout(cx, c) };
         let over = self.containers[c].grace_from.map(|from| from.after(grace));
-        match (over, failed) {
-            (Some(until), Some(failed)) if cx.now.mono < until => {
+        match over.filter(|until| cx.now.mono < *until) {
+            Some(until) => {
                 let step = Step::Pausing { until, after: failed.text.clone(), away: false };
-                let stage = StopStage::Verifying { failed: Some(failed), killed: false };
+                let stage = StopStage::Verifying { failed, killed: false };
                 self.containers[c].work = Work::Stop { stage, job: Job { step, attempt: 1 } };
             }
-            (_, failed) => self.ask_kill(cx, c, failed),
+            None => self.ask_kill(cx, c, failed),
         }
     }
 
     /// A kill that certainly did not arrive is sent again; else the next look is the judge.
-    fn on_killed(&mut self, cx: &mut Context<'_>, c: usize, failed: Option<ContainerError>, outcome: &Outcome<()>) {
+    fn on_killed(&mut self, cx: &mut Context<'_>, c: usize, failed: ContainerError, outcome: &Outcome<()>) {
         match outcome {
             Outcome::Unknown(lost) if is_away(lost) => {
                 let job = self.pause_away(cx, c, 1, lost);
@@ -247,7 +272,7 @@ impl Container {
 
     /// A last resort that waits for the grace to be over waits no longer.
     fn cut_grace_short(&mut self, now: Mono) {
-        if let Work::Stop { stage: StopStage::Verifying { failed: Some(_), killed: false }, job } = &mut self.work
+        if let Work::Stop { stage: StopStage::Verifying { killed: false, .. }, job } = &mut self.work
             && let Step::Pausing { until, away: false, .. } = &mut job.step
         {
             *until = now.min(*until);

@@ -330,16 +330,26 @@ fn a_container_seen_to_have_ended_does_not_wait_for_its_stop_call() {
 }
 
 #[test]
-fn a_stop_that_worked_on_a_container_that_runs_again_kills_it() {
+fn b037_what_runs_again_after_a_stop_that_worked_is_stopped_again_with_its_grace() {
     let mut s = Script::running();
     s.stop();
     s.answer(stopped());
     s.answer(shows(s.facts(Phase::Running)));
-    s.does(&["stop 30s", "inspect", "kill SIGKILL"]);
+    s.does(&["stop 30s", "inspect"]);
+    for _ in 2..=5 {
+        s.until_due();
+        s.answer(stopped());
+        s.answer(shows(s.facts(Phase::Running)));
+        s.does(&["stop 30s", "inspect"]);
+    }
+    // Whoever starts it again and again does not keep it.
+    s.answer(pong());
+    s.answer(shows(s.facts(Phase::Running)));
     s.answer(killed());
     s.answer(shows(s.facts(Phase::Running)));
+    s.does(&["ping", "inspect", "kill SIGKILL", "inspect"]);
     assert_eq!(s.known(), Stopped);
-    assert_eq!(s.error(), "CannotStopContainerError: it was stopped and killed, and runs");
+    assert_eq!(s.error(), "CannotStopContainerError: Docker said it was stopped, but it runs");
 }
 
 #[test]
