@@ -385,17 +385,16 @@ fn a_container_that_came_back_and_stays_is_killed_before_it_is_removed() {
     for nth in 1..=5 {
         s.answer(stopped());
         s.answer(shows(s.facts(Phase::Running)));
-        s.does(&["inspect"]);
         if nth < 5 {
             s.until_due();
-            s.does(&["stop 30s"]);
+            s.does(&["inspect", "stop 30s"]);
         }
     }
     s.answer(crate::answers::pong());
     s.answer(shows(s.facts(Phase::Running)));
     s.answer(killed());
     s.answer(shows(s.facts(Phase::Running)));
-    s.does(&["ping", "inspect", "kill SIGKILL", "inspect"]);
+    s.does(&["inspect", "ping", "inspect", "kill SIGKILL", "inspect"]);
     assert_eq!(s.known(), Stopped);
     s.until_due();
     s.does(&["remove"]);

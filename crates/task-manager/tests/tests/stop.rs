@@ -339,8 +339,8 @@ fn b037_what_runs_again_after_a_stop_that_worked_is_stopped_again_with_its_grace
     for _ in 2..=5 {
         s.until_due();
         s.answer(stopped());
-        s.answer(shows(s.facts(Phase::Running)));
         s.does(&["stop 30s", "inspect"]);
+        s.answer(shows(s.facts(Phase::Running)));
     }
     // Whoever starts it again and again does not keep it.
     s.answer(pong());
