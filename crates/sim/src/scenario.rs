@@ -163,6 +163,12 @@ impl Scenario {
         scenario.plan_users(&mut dice);
         scenario.plan_mishaps(&mut dice);
         scenario.plan_end();
+        if !settles && dice.chance("stop all", 500) {
+            // In the middle of it all; what is left of the weather then meets the end.
+            let early = At(0).after(dice.span("stop all", Duration::from_millis(50), calm_at.since(At(0))));
+            scenario.deeds.push((early, Deed::StopAll));
+            scenario.deeds.sort_by_key(|(at, _)| *at);
+        }
         scenario
     }
 
@@ -220,7 +226,7 @@ impl Scenario {
         for task in 0..self.tasks.len() {
             let submit = if dice.chance("submit", 500) { Duration::ZERO } else { dice.up_to("submit", longest / 3) };
             self.deeds.push((At(0).after(submit), Deed::Submit(task)));
-            if dice.chance("stop", 500) {
+            if dice.chance("stop", 600) {
                 let stop = submit + dice.span("stop", Duration::from_millis(1), longest);
                 self.deeds.push((At(0).after(stop), Deed::Stop { task, force: dice.chance("stop", 150) }));
                 if dice.chance("force", 300) {
@@ -228,7 +234,7 @@ impl Scenario {
                     self.deeds.push((At(0).after(force), Deed::Stop { task, force: true }));
                 }
             }
-            if dice.chance("clean-up", 500) {
+            if dice.chance("clean-up", 600) {
                 let when = submit + dice.span("clean-up", Duration::from_millis(1), longest);
                 self.deeds.push((At(0).after(when), Deed::CleanUp(task)));
             }

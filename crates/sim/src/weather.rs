@@ -85,19 +85,19 @@ impl Weather {
             return Self::CLEAR;
         }
         let mut rate = |most: u32| match dice.below("weather", 6) {
-            0..=2 => 0,
-            3 => most / 20,
-            4 => most / 5,
+            0 | 1 => 0,
+            2 => most / 20,
+            3 | 4 => most / 5,
             _ => most,
         };
         let mut weather = Self {
-            slow: rate(300),
+            slow: rate(250),
             stale: rate(200),
-            lost: rate(200),
+            lost: rate(400),
             garbled: rate(100),
-            late: rate(100),
-            hangs: rate(60),
-            refused: rate(150),
+            late: rate(200),
+            hangs: rate(80),
+            refused: rate(250),
             name_taken: rate(300),
             overlong: false,
             event_late: rate(500),
@@ -109,11 +109,11 @@ impl Weather {
             commit_slow: rate(200),
             commit_fails: rate(100),
             cancel_late: 300,
-            mishaps: rate(12),
+            mishaps: rate(16),
             damages_store: false,
         };
         weather.overlong = weather.late > 0 && dice.chance("weather", 150);
-        weather.damages_store = dice.chance("weather", 200);
+        weather.damages_store = dice.chance("weather", 300);
         weather
     }
 

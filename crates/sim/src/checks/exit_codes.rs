@@ -16,6 +16,8 @@ use crate::{
 pub(super) struct ExitCodes {
     /// Containers that were, or may have been, started behind our back: by a call that nobody waited for.
     adrift: BTreeSet<RuntimeId>,
+    /// Containers of tasks that were forgotten. What is found of such a task later is another beginning.
+    past: BTreeSet<RuntimeId>,
 }
 
 impl Check for ExitCodes {
@@ -34,8 +36,13 @@ impl Check for ExitCodes {
         };
         // A create that came late may have brought a second container, which never ran.
         let reals = sight.truth.of_task(&view.id);
+        let reals = reals.filter(|(id, _)| !self.past.contains(*id));
         let reals: Vec<_> = reals.map(|(id, real)| (real, self.adrift.contains(id))).collect();
-        view.containers.iter().try_for_each(|container| check(&reals, container))
+        view.containers.iter().try_for_each(|container| check(&reals, container))?;
+        if view.removed {
+            self.past.extend(sight.truth.of_task(&view.id).filter(|(_, real)| real.gone).map(|(id, _)| id.clone()));
+        }
+        Ok(())
     }
 }
 

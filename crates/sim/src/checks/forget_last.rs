@@ -20,9 +20,12 @@ impl Check for ForgetLast {
     fn see(&mut self, sight: &Sight<'_>, note: &Note<'_>) -> Result<(), String> {
         match note {
             Note::Shows(view) if view.removed => drop(self.forgotten.insert(view.id.clone())),
-            // A call that is carried out later than the core counts on may bring something back.
-            Note::Moved if !sight.scenario.weather.overlong => {}
+            Note::Moved => {}
             _ => return Ok(()),
+        }
+        if sight.scenario.weather.overlong {
+            // A call that is carried out later than the core counts on may bring something back.
+            return Ok(());
         }
         for (id, real) in sight.truth.ours() {
             if let Some(task) = real.task().filter(|task| self.forgotten.contains(*task)) {

@@ -13,7 +13,7 @@ use crate::note::{Note, Sight};
 pub(super) struct TakenBack {
     shown: BTreeMap<TaskId, TaskView>,
     /// Tasks that were durable at some time: one that is not any more was forgotten in good order, even if a crash
-    /// kept readers from seeing that.
+    /// kept readers from seeing that. One that was to stop may have come and gone within one commit.
     durable: BTreeSet<TaskId>,
 }
 
@@ -30,7 +30,8 @@ impl Check for TakenBack {
             Note::Started => {
                 let Some(turns) = sight.turns else { return Ok(()) };
                 for view in self.shown.values() {
-                    if self.durable.contains(&view.id) && turns.engine().tasks().all(|task| *task.id() != view.id) {
+                    let forgotten = self.durable.contains(&view.id) || view.desired.is_terminal();
+                    if forgotten && turns.engine().tasks().all(|task| *task.id() != view.id) {
                         continue;
                     }
                     compare(view, turns.engine()).map_err(|text| format!("task {}: {text}", view.id))?;

@@ -88,6 +88,8 @@ impl World {
                 self.die(down, "is killed")?;
                 let bits = self.dice.bits("damage");
                 let damaged = match self.scenario.plant {
+                    // Twice the same would mend it.
+                    _ if self.damaged => true,
                     Some(Plant::OverlooksDamage) => true,
                     _ => self.store.damage(damage, bits),
                 };

@@ -36,10 +36,12 @@ fn has(lines: &[String], text: &str) {
 /// A removal went by the name that we had chosen, and took away what somebody else had made under it meanwhile.
 #[test]
 fn what_others_made_under_our_name_is_not_removed() {
-    let mut scenario =
-        script(ENDS).with(500 * MS, Deed::Stop { task: 0, force: false }).with(501 * MS, Deed::CleanUp(0));
-    scenario.weather = Weather { name_taken: 1_000, ..Weather::CLEAR };
-    has(&play(scenario), "somebody else takes the name");
+    let stopped = script(ENDS).with(500 * MS, Deed::Stop { task: 0, force: false }).with(501 * MS, Deed::CleanUp(0));
+    let in_doubt = stopped.clone().befalling(RequestKind::Create, [1], &Disturbance::lost(MS));
+    for mut scenario in [stopped, in_doubt] {
+        scenario.weather = Weather { name_taken: 1_000, ..Weather::CLEAR };
+        has(&play(scenario), "somebody else takes the name");
+    }
 }
 
 /// One wrong answer to the version call, and the runtime was given up for good (engine.md E150).
@@ -70,15 +72,12 @@ fn a_create_that_comes_after_its_successor_was_removed_leaves_no_orphan() {
 #[test]
 fn what_is_started_again_and_again_is_removed_all_the_same() {
     let running = Disturbance::refuses(Refusal::new(RefusalClass::Conflict, "scripted: it is running"));
-    let scenario = script(ENDS)
+    let scenario = script(Program::IgnoresTerm)
         .befalling(RequestKind::Remove, [1], &running)
         .befalling(RequestKind::Remove, [2], &fault())
+        .with(3 * SECOND, Deed::Stop { task: 0, force: true })
         .with(5 * SECOND, Deed::CleanUp(0))
         .with(20 * SECOND, Deed::Restart(0));
-    play(Scenario {
-        tasks: vec![Workload::new(1, 0, Program::IgnoresTerm, "sim/local:1", |_| {})],
-        ..scenario.clone()
-    });
     play(scenario);
 }
 
