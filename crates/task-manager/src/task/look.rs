@@ -66,7 +66,8 @@ impl TaskManager {
             let differs = match (container.known, listed) {
                 (ContainerStatus::Running | ContainerStatus::ResourcesProvisioned, Some(runs)) => !runs,
                 (ContainerStatus::Running | ContainerStatus::ResourcesProvisioned, None) => true,
-                (ContainerStatus::Created, Some(runs)) => runs,
+                // A look at its start that is out may be older than the list, and show a run that is over.
+                (ContainerStatus::Created, Some(runs)) => runs || container.work.inspects(),
                 (ContainerStatus::Created, None) => true,
                 (ContainerStatus::Stopped, listed) => listed == Some(true) && !container.removed,
                 (ContainerStatus::None | ContainerStatus::ManifestPulled | ContainerStatus::Pulled, _) => false,
