@@ -7,6 +7,7 @@ use std::{
 };
 
 use lighterman_app::{Instance, OnDamage, host_settings};
+use lighterman_calls::RequestKind;
 use lighterman_checkpoint::Store;
 use lighterman_config::RunSettings;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
@@ -24,7 +25,7 @@ use tokio::{task::JoinHandle, time::timeout};
 use crate::{
     stage::{Stage, Trouble},
     store::Faulty,
-    tap::Tap,
+    tap::{Passed, Tap},
 };
 
 /// A running agent over a new state directory.
@@ -79,11 +80,14 @@ impl<R: ContainerRuntime + Clone> Agent<R> {
     /// It is refused, or does not come to run.
     pub async fn run_task(&mut self, spec: TaskSpec) -> Result<Started, Trouble> {
         let task = spec.id.clone();
+        let (calls, batches) = (self.tap.count(), self.store.batches());
         let begun = Instant::now();
         self.handle.submit(spec).await?;
         let accepted = begun.elapsed();
         let (_, at) = self.until(&task, |view| view.known == TaskStatus::Running).await?;
-        Ok(Started { task, accepted, running: at - begun })
+        let calls = self.tap.calls_from(calls);
+        let engine = calls.iter().filter(|call| is_of_the_floor(call.kind)).map(Passed::took).sum();
+        Ok(Started { task, accepted, running: at - begun, engine, commits: self.store.batches() - batches })
     }
 
     /// Waits until the task is so, and says when that was shown.
@@ -151,4 +155,37 @@ pub struct Started {
     pub accepted: Duration,
     /// Until RUNNING was known.
     pub running: Duration,
+    /// What its create and start calls took.
+    pub engine: Duration,
+    /// Commits from the request on.
+    pub commits: u64,
+}
+
+impl Started {
+    /// From its acceptance to RUNNING.
+    #[must_use]
+    pub fn since_accepted(&self) -> Duration {
+        self.running.saturating_sub(self.accepted)
+    }
+
+    /// The same outside create and start, which also the floor makes.
+    #[must_use]
+    pub fn own(&self) -> Duration {
+        self.since_accepted().saturating_sub(self.engine)
+    }
+}
+
+fn is_of_the_floor(kind: RequestKind) -> bool {
+    match kind {
+        RequestKind::Create | RequestKind::Start => true,
+        RequestKind::Ping
+        | RequestKind::Version
+        | RequestKind::InspectImage
+        | RequestKind::Pull
+        | RequestKind::Inspect
+        | RequestKind::Stop
+        | RequestKind::Kill
+        | RequestKind::Remove
+        | RequestKind::List => false,
+    }
 }

@@ -152,9 +152,9 @@ goals! {
     FLUSHES: "P12", "syncs of the store for each batch", AtMost(1.0), Ratio,
         "1,000 tasks change at once; batches are those of the driver, syncs are counted by the store";
     RECORD_WRITES: "P12", "sustained record writes, median", AtLeast(50_000.0), PerSecond,
-        "specified: 20,000; commits of the records of 1,000 tasks, one after the other";
+        "specified: 20,000; commits of all records of 1,000 tasks, one after the other";
     COMMIT_P99: "P12", "p99 of a commit against a bare write and fdatasync", AtMost(3.0), Ratio,
-        "both write the same bytes, in turns";
+        "the batches that the driver makes of 1,000 tasks, in turns with the same bytes bare";
     STORE_SIZE: "P13", "size of the store after opening it again, to its live data", AtMost(8.0), Ratio,
         "specified: 10; 100,000 overwrites of 1,000 records of 200 bytes, then closed and opened";
     SIMULATION: "P14", "simulated task lifetimes, median", AtLeast(4_000.0), PerSecond,
@@ -174,7 +174,7 @@ goals! {
     STEADY_REQUESTS: "P17", "engine requests while a task just runs", AtMost(0.0), Count,
         "between two re-checks";
     SLOW_STORE: "P18", "rise of P4 with 50 ms more in every commit, in commits", AtMost(3.0), Count,
-        "difference of the medians, divided by 50 ms";
+        "medians outside create and start; their difference in delays, to the nearest whole";
     STOP_WHILE_STORE_FAILS: "P18", "request to stop call sent while the store fails", AtMost(10.0), Millis,
         "every commit fails; from the request to the call that leaves the driver";
     KILL_WHILE_STORE_FAILS: "P18", "request to kill call sent while the store fails", AtMost(10.0), Millis,

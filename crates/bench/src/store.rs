@@ -1,8 +1,11 @@
 //! Between driver and store: what passes, and faults on demand.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    time::Duration,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use lighterman_contracts::{Batch, Checkpoint, CommitError};
@@ -12,8 +15,10 @@ use lighterman_contracts::{Batch, Checkpoint, CommitError};
 pub struct Faulty<S> {
     inner: S,
     batches: AtomicU64,
-    writes: AtomicU64,
+    /// Every batch, when that was asked for.
+    recorded: Mutex<Option<Vec<Batch>>>,
     delay_micros: AtomicU64,
+    delayed_micros: AtomicU64,
     fails: AtomicBool,
 }
 
@@ -24,8 +29,9 @@ impl<S> Faulty<S> {
         Self {
             inner,
             batches: AtomicU64::default(),
-            writes: AtomicU64::default(),
+            recorded: Mutex::default(),
             delay_micros: AtomicU64::default(),
+            delayed_micros: AtomicU64::default(),
             fails: AtomicBool::default(),
         }
     }
@@ -42,16 +48,26 @@ impl<S> Faulty<S> {
         self.batches.load(Ordering::Relaxed)
     }
 
-    /// Writes in them.
+    /// From now on every batch is kept.
+    pub fn record(&self) {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
+    }
+
+    /// The batches since [`record`](Self::record); none are kept any more.
     #[must_use]
-    pub fn writes(&self) -> u64 {
-        self.writes.load(Ordering::Relaxed)
+    pub fn recorded(&self) -> Vec<Batch> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }
 
     /// From now on every commit takes so much longer.
     pub fn delay(&self, by: Duration) {
         let micros = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
         self.delay_micros.store(micros, Ordering::Relaxed);
+    }
+
+    /// By how much all commits together were delayed so far: timers wake up late rather than early.
+    pub fn delayed(&self) -> Duration {
+        Duration::from_micros(self.delayed_micros.load(Ordering::Relaxed))
     }
 
     /// From now on every commit fails, or none does.
@@ -64,13 +80,18 @@ impl<S: Checkpoint> Checkpoint for Faulty<S> {
     async fn commit(&self, batch: Batch) -> Result<(), CommitError> {
         let delay = Duration::from_micros(self.delay_micros.load(Ordering::Relaxed));
         if !delay.is_zero() {
+            let begun = Instant::now();
             wait(delay).await;
+            let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.delayed_micros.fetch_add(took, Ordering::Relaxed);
         }
         if self.fails.load(Ordering::Relaxed) {
             return Err(CommitError::Failed("made to fail by the benchmark".into()));
         }
         self.batches.fetch_add(1, Ordering::Relaxed);
-        self.writes.fetch_add(batch.writes.len() as u64, Ordering::Relaxed);
+        if let Some(recorded) = self.recorded.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            recorded.push(batch.clone());
+        }
         self.inner.commit(batch).await
     }
 }
@@ -83,8 +104,6 @@ pub(crate) async fn wait(span: Duration) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use lighterman_contracts::Write;
     use lighterman_testkit::MemoryStore;
 
@@ -100,14 +119,16 @@ mod tests {
     #[tokio::test]
     async fn a_delay_comes_on_top_and_a_failure_reaches_nobody_behind() {
         let store = Faulty::new(MemoryStore::default());
+        store.record();
         assert_eq!(store.commit(batch(1)).await, Ok(()));
         store.delay(Duration::from_millis(30));
         let begun = Instant::now();
         assert_eq!(store.commit(batch(2)).await, Ok(()));
-        assert!(begun.elapsed() >= Duration::from_millis(30));
+        assert!(begun.elapsed() >= store.delayed() && store.delayed() >= Duration::from_millis(30));
         store.fail(true);
         assert!(matches!(store.commit(batch(3)).await, Err(CommitError::Failed(_))));
         store.fail(false);
-        assert_eq!((store.batches(), store.writes()), (2, 4));
+        assert_eq!((store.batches(), store.recorded()), (2, vec![batch(1), batch(2)]));
+        assert_eq!(store.recorded(), []);
     }
 }

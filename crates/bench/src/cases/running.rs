@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use lighterman_calls::RequestKind;
 use lighterman_ids::TaskId;
 
 use crate::{
@@ -12,7 +11,6 @@ use crate::{
     product::Run,
     samples::Samples,
     stage::{Bare, ENDS_WHEN_TOLD, Stage, Trouble},
-    tap::Passed,
 };
 
 #[derive(Debug, Default)]
@@ -41,9 +39,8 @@ pub(super) async fn run(stage: &Stage) -> Result<Findings, Trouble> {
         let (container, floor) = bare.start().await?;
         measured.floor.push_millis(floor);
         measured.floor_stop.push_millis(bare.stop(&container).await?);
-        let (batches, calls) = (agent.store.batches(), agent.tap.count());
         let started = agent.run_task(definition.new_task(stage.entropy())).await?;
-        measured.take(&started, agent.store.batches() - batches, &agent.tap.calls_from(calls));
+        measured.take(&started);
         measured.stopped.push_millis(end_task(&mut agent, &started.task).await?);
         measured.command.push_millis(whole_command(stage).await?);
     }
@@ -68,14 +65,12 @@ async fn whole_command(stage: &Stage) -> Result<Duration, Trouble> {
 }
 
 impl Measured {
-    fn take(&mut self, started: &Started, commits: u64, calls: &[Passed]) {
-        let is_floor = |kind| matches!(kind, RequestKind::Create | RequestKind::Start);
-        let engine: Duration = calls.iter().filter(|call| is_floor(call.kind)).map(Passed::took).sum();
-        self.own.push_millis((started.running - started.accepted).saturating_sub(engine));
+    fn take(&mut self, started: &Started) {
         self.accepted.push_millis(started.accepted);
-        self.running.push_millis(started.running - started.accepted);
+        self.running.push_millis(started.since_accepted());
+        self.own.push_millis(started.own());
         self.from_request.push_millis(started.running);
-        self.commits.push_count(commits);
+        self.commits.push_count(started.commits);
     }
 
     fn findings(self) -> Findings {

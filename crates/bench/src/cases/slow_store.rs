@@ -25,40 +25,51 @@ pub(super) async fn run(stage: &Stage) -> Result<Findings, Trouble> {
     let stop = failing(stage, false).await?;
     let kill = failing(stage, true).await?;
     for (goal, what, [works, fails]) in [
-        (goals::STOP_WHILE_STORE_FAILS, "request to stop call, store fails", stop),
-        (goals::KILL_WHILE_STORE_FAILS, "request to kill call, store fails", kill),
+        (goals::STOP_WHILE_STORE_FAILS, "stop call, store fails", stop),
+        (goals::KILL_WHILE_STORE_FAILS, "kill call, store fails", kill),
     ] {
         findings.judge(goal, fails.max());
         findings.row(Row::new(what, Unit::Millis, fails).over(works, Compare::Difference));
     }
-    findings.note("The floor is the same with a store that works.");
+    findings
+        .note("RUNNING: from acceptance on, outside create and start. The floor is the same with a store that works.");
     Ok(findings)
 }
 
-/// Starts with and without the delay, in turns.
+/// Starts with and without the delay, in turns. The engine's part of a start varies by more than a commit, so it is
+/// left out; and timers wake up late, so the delay is measured as well.
 async fn slow(stage: &Stage, findings: &mut Findings) -> Result<(), Trouble> {
     let definition = stage.definition(ENDS_WHEN_TOLD)?;
     let mut agent = Agent::start(stage).await?;
-    let (mut plain, mut slow) = (Samples::new(), Samples::new());
-    // What a start takes varies by more than a commit.
-    for repetition in 0..=stage.repetitions() * 2 {
-        for (delay, samples) in [(Duration::ZERO, &mut plain), (DELAY, &mut slow)] {
-            agent.store.delay(delay);
+    let (mut plain, mut slow, mut delay) = (Samples::new(), Samples::new(), Samples::new());
+    for repetition in 0..=stage.repetitions() {
+        for (by, samples) in [(Duration::ZERO, &mut plain), (DELAY, &mut slow)] {
+            let delayed = agent.store.delayed();
+            agent.store.delay(by);
             let started = agent.run_task(definition.new_task(stage.entropy())).await?;
+            agent.store.delay(Duration::ZERO);
             // The first is a warm-up.
             if repetition > 0 {
-                samples.push_millis(started.running - started.accepted);
+                samples.push_millis(started.own());
+                if !by.is_zero() {
+                    delay.push(millis(agent.store.delayed() - delayed) / count(started.commits));
+                }
             }
-            agent.store.delay(Duration::ZERO);
             agent.stop_task(&started.task).await?;
             agent.remove_task(&started.task).await?;
         }
     }
     agent.end().await?;
-    let row = Row::new("accepted to RUNNING, slow commits", Unit::Millis, slow).over(plain, Compare::Difference);
-    findings.judge(goals::SLOW_STORE, row.against_floor().map(|(rise, _)| rise / millis(DELAY)));
+    let row = Row::new("RUNNING, slow commits", Unit::Millis, slow).over(plain, Compare::Difference);
+    let rise = row.against_floor().map(|(rise, _)| rise);
+    findings.judge(goals::SLOW_STORE, rise.zip(delay.median()).map(|(rise, delay)| (rise / delay).round()));
     findings.row(row);
+    findings.row(Row::new("delay of a commit", Unit::Millis, delay));
     Ok(())
+}
+
+fn count(commits: u64) -> f64 {
+    f64::from(u32::try_from(commits).unwrap_or(u32::MAX))
 }
 
 /// From the request to the call that leaves: with a store that works, and with one that fails.
