@@ -36,8 +36,9 @@ async fn a_task_runs_to_its_end_and_leaves_nothing() {
 #[tokio::test]
 async fn b005_the_exit_code_of_a_one_shot_is_there_within_two_seconds() {
     in_corner(async |corner| {
-        let mut run = corner.run(&corner.task(&["exit", "3"])).start();
-        run.until_known("RUNNING").await;
+        let watch = corner.engine().watch().await;
+        let run = corner.run(&corner.task(&["exit", "3"])).start();
+        watch.until(|stories| stories.values().any(|story| times(story, "die") == 1).then_some(())).await;
         let ended = run.end_within(std::time::Duration::from_secs(2)).await;
         let ended = ended.unwrap_or_else(|_| panic!("it takes longer than two seconds"));
         ended.assert_code(3);

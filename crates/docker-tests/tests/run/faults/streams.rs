@@ -18,12 +18,19 @@ const RUNS: usize = 20;
 #[tokio::test]
 async fn b002_exits_while_the_event_stream_is_cut_are_all_told() {
     in_corner(async |corner| {
-        let proxy = corner.proxy();
         let watch = corner.engine().watch().await;
-        proxy.add(Rule::new(events(), Fault::CutBody(100)).times(RUNS.try_into().unwrap()));
-        let closed = proxy.add(Rule::new(events(), Fault::CutBefore));
+        // One each: the first stream of every run has to stand before it is cut, or the run would not begin.
+        let proxies: Vec<_> = (0..RUNS).map(|_| corner.proxy()).collect();
+        let closed: Vec<_> = proxies
+            .iter()
+            .map(|proxy| {
+                proxy.add(Rule::new(events(), Fault::CutBody(100)).times(1));
+                proxy.add(Rule::new(events(), Fault::CutBefore))
+            })
+            .collect();
         let runs: Vec<_> = (1..=RUNS)
-            .map(|code| corner.run(&corner.task(&["exit", &code.to_string()])).docker(proxy.socket()).start())
+            .zip(&proxies)
+            .map(|(code, proxy)| corner.run(&corner.task(&["exit", &code.to_string()])).docker(proxy.socket()).start())
             .collect();
         watch
             .until(|stories| {
@@ -31,8 +38,10 @@ async fn b002_exits_while_the_event_stream_is_cut_are_all_told() {
                 (ended == RUNS).then_some(())
             })
             .await;
-        let asked = proxy.count(&events());
-        proxy.remove(closed);
+        let asked: usize = proxies.iter().map(|proxy| proxy.count(&events())).sum();
+        for (proxy, rule) in proxies.iter().zip(closed) {
+            proxy.remove(rule);
+        }
         let all = join_all(runs.into_iter().map(|run| run.end())).await;
         for (index, ended) in all.iter().enumerate() {
             ended.assert_code(i32::try_from(index).unwrap() + 1);
