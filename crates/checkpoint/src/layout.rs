@@ -7,6 +7,7 @@
 //! | `store-N` | sled's files; the highest number counts, lower ones are left-overs of a rebuild |
 //! | `building`, `reading`, `witness.new` | unfinished work of a process that died; removed |
 //! | `damaged-N` | moved aside, never touched again |
+//! | `leaving` | the directory is being removed; whoever finds this goes on with that |
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions},
@@ -15,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::error::OpenError;
+use crate::error::{OpenError, is_no_space};
 
 const PRIVATE_DIRECTORY: u32 = 0o700;
 const PRIVATE_FILE: u32 = 0o600;
@@ -25,6 +26,11 @@ const DAMAGED: &str = "damaged-";
 /// The lock file.
 pub(crate) fn owner_file(directory: &Path) -> PathBuf {
     directory.join("owner")
+}
+
+/// Says that the directory is being removed: what still lies in it has been given up.
+pub(crate) fn leaving(directory: &Path) -> PathBuf {
+    directory.join("leaving")
 }
 
 /// The witness.
@@ -78,10 +84,31 @@ pub(crate) fn create_directory(directory: &Path) -> Result<(), OpenError> {
 
 /// Removes what an earlier owner left half-done.
 pub(crate) fn clean(directory: &Path) -> io::Result<()> {
+    if leaving(directory).try_exists()? {
+        clear(directory)?;
+    }
     for path in [building(directory), reading(directory), new_witness_file(directory)] {
         remove(&path)?;
     }
     Ok(())
+}
+
+/// Removes everything but the lock. A crash on the way leaves half a store, which must not look like damage: first of all
+/// comes a sign, and it goes last.
+pub(crate) fn clear(directory: &Path) -> io::Result<()> {
+    let (owner, sign) = (owner_file(directory), leaving(directory));
+    match private_file().open(&sign).and_then(|_| sync_directory(directory)) {
+        // What is removed makes room.
+        Err(error) if !is_no_space(error.kind()) => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path != owner && path != sign {
+            remove(&path)?;
+        }
+    }
+    remove(&sign)
 }
 
 /// Removes stores that a rebuild has replaced; not before the one that replaces them has been read.

@@ -113,12 +113,7 @@ impl DirectoryLock {
     pub fn remove_directory(self) -> Result<(), OpenError> {
         let owner = layout::owner_file(&self.directory);
         let failed = |error| OpenError::from_io(&self.directory, error);
-        for entry in fs::read_dir(&self.directory).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if path != owner {
-                layout::remove(&path).map_err(|error| OpenError::from_io(&path, error))?;
-            }
-        }
+        layout::clear(&self.directory).map_err(failed)?;
         // Last, so that a crash on the way leaves a directory that can be locked and cleaned again.
         fs::remove_file(&owner).and_then(|()| fs::remove_dir(&self.directory)).map_err(failed)
     }

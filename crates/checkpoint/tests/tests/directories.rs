@@ -11,6 +11,7 @@ use std::{
 };
 
 use lighterman_checkpoint::{DirectoryLock, OpenError, OpenOptions, Owner, Store, read};
+use lighterman_contracts::{Batch, Checkpoint as _, Write};
 use rustix::{
     fs::Mode,
     process::{geteuid, umask},
@@ -19,7 +20,7 @@ use rustix::{
 use crate::{
     child::{self, Running},
     host,
-    model::Model,
+    model::{Model, run},
 };
 
 /// A user with nothing of its own.
@@ -70,6 +71,29 @@ fn the_directory_of_a_dead_owner_can_be_taken_and_removed() {
     store.close().unwrap().remove_directory().unwrap();
     assert!(!directory.exists());
     assert!(matches!(DirectoryLock::try_acquire(&directory), Err(OpenError::Missing { .. })));
+}
+
+/// Whoever is killed while it removes the directory leaves half a store: that is no damage.
+#[test]
+fn a_removal_that_was_cut_off_is_gone_on_with() {
+    for gone in ["store-1/db", "store-1/conf", "store-1", "witness", "instance"] {
+        let scratch = host::scratch();
+        let directory = scratch.path().join("instance-1");
+        let (store, _) = Store::open(&directory, OpenOptions::default()).unwrap();
+        let mut batch = Batch::new(1);
+        batch.writes.push(Write::put(b"key".to_vec(), b"value".to_vec()));
+        run(store.commit(batch)).unwrap();
+        drop(store.close().unwrap());
+        File::create(directory.join("instance")).unwrap();
+
+        File::create(directory.join("leaving")).unwrap();
+        let gone = directory.join(gone);
+        if gone.is_dir() { fs::remove_dir_all(&gone) } else { fs::remove_file(&gone) }.unwrap();
+        let (store, loaded) = Store::open(&directory, OpenOptions::default()).unwrap();
+        assert_eq!((loaded.entries.len(), loaded.witness), (0, None), "{}", gone.display());
+        store.close().unwrap().remove_directory().unwrap();
+        assert!(!directory.exists());
+    }
 }
 
 #[test]
