@@ -172,11 +172,13 @@ impl TaskManager {
         self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
     }
 
-    /// When no create that was cut off is carried out any more for certain; `None` without one.
+    /// When no create that was cut off is carried out any more, as far as anybody can tell; `None` without one. An
+    /// engine that let a call run into its limit may get to it afterwards, so it has the same time again.
     fn create_over(&self, cx: &Context<'_>, c: usize) -> Option<Mono> {
         let container = &self.containers[c];
         let sent = [container.create_sent, container.create_doubt];
-        sent.into_iter().flatten().map(|sent| cx.now.deadline(sent, cx.settings.limits.create)).max()
+        let limit = cx.settings.limits.create.saturating_mul(2);
+        sent.into_iter().flatten().map(|sent| cx.now.deadline(sent, limit)).max()
     }
 
     fn is_gone(&mut self, now: Moment, c: usize) {

@@ -159,7 +159,8 @@ fn the_name_of_a_lost_create_is_watched_until_it_cannot_come_any_more() {
         looks += 1;
     }
     let watched = s.now.mono.since(sent);
-    assert!(watched >= s.settings.limits.create && watched <= Duration::from_secs(270), "{watched:?}");
+    // Its limit, and the same time again: an engine that let it run into the limit may get to it afterwards.
+    assert!(watched >= s.settings.limits.create * 2 && watched <= Duration::from_secs(510), "{watched:?}");
     assert!((5..30).contains(&looks), "{looks}");
 }
 
@@ -210,7 +211,7 @@ fn the_watch_goes_on_after_a_restart() {
     s.does(&["inspect by name"]);
     s.answer(no_container());
     assert!(s.task.is_lingering() && !s.task.is_removed());
-    s.passes(Duration::from_secs(150));
+    s.passes(Duration::from_secs(390));
     s.wake();
     s.answer(no_container());
     assert!(s.task.is_removed());
