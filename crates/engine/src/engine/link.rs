@@ -35,6 +35,8 @@ pub(super) struct Link {
     rechecks: u64,
     /// A list was answered.
     checked: bool,
+    /// A list was asked for and not answered yet: also without a task it may show what nobody knows of.
+    owes_list: bool,
     /// Tasks may work: the stream stood at least once.
     ready: bool,
 }
@@ -78,6 +80,7 @@ impl Link {
             recheck_at: None,
             rechecks: 0,
             checked: false,
+            owes_list: false,
             ready: false,
         }
     }
@@ -132,7 +135,7 @@ impl Engine {
         }
         if self.link.recheck_at.is_some_and(|at| at <= now.mono) {
             self.arm_recheck(now);
-            if !self.tasks.is_empty() {
+            if !self.tasks.is_empty() || self.link.owes_list {
                 self.ask_list();
             }
         }
@@ -319,6 +322,7 @@ impl Engine {
 
     /// One list shows for all containers whether they differ from what is known.
     pub(super) fn ask_list(&mut self) {
+        self.link.owes_list = true;
         if let Some(listing) = &mut self.link.listing {
             listing.again = true;
             return;
@@ -335,6 +339,7 @@ impl Engine {
         let Some(listing) = self.link.listing.take_if(|listing| listing.id == id) else { return };
         match outcome {
             Outcome::Done(containers) => {
+                self.link.owes_list = false;
                 let running: BTreeMap<_, _> = containers.iter().map(|c| (c.id.clone(), c.running)).collect();
                 self.tell_all(now, &TaskEvent::Listed(Arc::new(running)));
                 self.find_orphans(now, &containers, &listing.forgotten);

@@ -45,6 +45,16 @@ fn a_container_without_a_record_is_stopped_and_removed() {
 }
 
 #[test]
+fn a_first_list_that_is_lost_is_asked_for_again_although_there_is_no_task() {
+    let mut host = listing();
+    host.answer(Answer::List(Outcome::Unknown(crate::host::cut_off())));
+    host.until_due();
+    host.does(&["list"]);
+    host.list(&[1]);
+    host.does(&["inspect 1"]);
+}
+
+#[test]
 fn its_label_tells_how_to_stop_it() {
     let mut definition = definition(1);
     definition.containers[0].stop_timeout = Some(Duration::from_secs(90));
