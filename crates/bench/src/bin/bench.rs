@@ -33,6 +33,9 @@ struct Args {
     smoke: bool,
 }
 
+/// Ctrl-C, as shells tell it.
+const INTERRUPTED: u8 = 130;
+
 fn parse_case(text: &str) -> Result<Case, String> {
     let names: Vec<_> = Case::ALL.into_iter().map(Case::name).collect();
     Case::parse(text).ok_or_else(|| format!("there is no such case; there are {}", names.join(", ")))
@@ -52,7 +55,15 @@ async fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let mut entries: Vec<Entry> = Vec::new();
     for case in Case::ALL.into_iter().filter(|case| args.cases.is_empty() || args.cases.contains(case)) {
         let begun = Instant::now();
-        let outcome = run_case(case, &stage).await;
+        let outcome = tokio::select! {
+            outcome = run_case(case, &stage) => outcome,
+            asked = tokio::signal::ctrl_c() => {
+                asked?;
+                println!("{} was broken off; what it created is removed", case.name());
+                stage.clear().await?;
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+        };
         print_case(case, &outcome, begun.elapsed());
         entries.push((case.name(), case.title(), outcome));
     }
