@@ -13,7 +13,8 @@ async fn goes_on_as_if_it_had_been_answered(corner: &Corner, pattern: Pattern, f
     let proxy = corner.proxy();
     let watch = corner.engine().watch().await;
     proxy.add(Rule::new(pattern.clone(), fault).times(1));
-    let task = corner.task(&["print", "once", "+", "sleep", "1", "+", "exit", "3"]);
+    // Longer than a create call in doubt is watched for: nothing is left for the next run.
+    let task = corner.task(&["print", "once", "+", "sleep", "2.5", "+", "exit", "3"]);
     let run = corner.run(&task).docker(proxy.socket()).env(limit.0, limit.1);
     let mut run = run.start();
     run.until_known("RUNNING").await;
@@ -29,7 +30,7 @@ async fn goes_on_as_if_it_had_been_answered(corner: &Corner, pattern: Pattern, f
     corner.nothing_is_left().await;
 }
 
-const CREATE_LIMIT: (&str, &str) = ("LIGHTERMAN_RUNTIME_CREATE_TIMEOUT", "2s");
+const CREATE_LIMIT: (&str, &str) = ("LIGHTERMAN_RUNTIME_CREATE_TIMEOUT", "1s");
 const START_LIMIT: (&str, &str) = ("LIGHTERMAN_RUNTIME_START_TIMEOUT", "5s");
 const REMOVE_LIMIT: (&str, &str) = ("LIGHTERMAN_RUNTIME_REMOVE_TIMEOUT", "2s");
 

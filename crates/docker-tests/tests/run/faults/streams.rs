@@ -13,35 +13,29 @@ use crate::{corner::in_corner, engine::times};
 /// Runs at once.
 const RUNS: usize = 20;
 
-/// The streams are cut in the middle of their first object, before any container has started, and stay away until all
-/// containers have ended.
+/// Each stream is cut in the middle of its first object, and comes again only when all containers have ended.
 #[tokio::test]
 async fn b002_exits_while_the_event_stream_is_cut_are_all_told() {
     in_corner(async |corner| {
+        let proxy = corner.proxy();
         let watch = corner.engine().watch().await;
-        // One each: the first stream of every run has to stand before it is cut, or the run would not begin.
-        let proxies: Vec<_> = (0..RUNS).map(|_| corner.proxy()).collect();
-        let closed: Vec<_> = proxies
-            .iter()
-            .map(|proxy| {
-                proxy.add(Rule::new(events(), Fault::CutBody(100)).times(1));
-                proxy.add(Rule::new(events(), Fault::CutBefore))
-            })
-            .collect();
-        let runs: Vec<_> = (1..=RUNS)
-            .zip(&proxies)
-            .map(|(code, proxy)| corner.run(&corner.task(&["exit", &code.to_string()])).docker(proxy.socket()).start())
-            .collect();
+        let cut = proxy.add(Rule::new(events(), Fault::CutBody(100)));
+        let task = |code: usize| corner.task(&["trap", &code.to_string(), "+", "print", "ready", "+", "sleep", "600"]);
+        let mut runs: Vec<_> = (1..=RUNS).map(|code| corner.run(&task(code)).docker(proxy.socket()).start()).collect();
+        join_all(runs.iter_mut().map(|run| run.until_said("ready"))).await;
+        proxy.add(Rule::new(events(), Fault::CutBefore));
+        proxy.remove(cut);
+        for container in corner.engine().containers().await {
+            corner.engine().kill(&container.id, "TERM").await;
+        }
         watch
             .until(|stories| {
                 let ended = stories.values().filter(|story| times(story, "die") == 1).count();
                 (ended == RUNS).then_some(())
             })
             .await;
-        let asked: usize = proxies.iter().map(|proxy| proxy.count(&events())).sum();
-        for (proxy, rule) in proxies.iter().zip(closed) {
-            proxy.remove(rule);
-        }
+        let asked = proxy.count(&events());
+        proxy.clear();
         let all = join_all(runs.into_iter().map(|run| run.end())).await;
         for (index, ended) in all.iter().enumerate() {
             ended.assert_code(i32::try_from(index).unwrap() + 1);
