@@ -28,7 +28,7 @@ pub async fn exit_code_is_reported<R: ContainerRuntime + LogSource>(contract: &C
 /// # Panics
 /// The rule is broken.
 pub async fn stop_grace_then_kill<R: ContainerRuntime + LogSource>(contract: &Contract<'_, R>) {
-    contract.run("stubborn", "ignore-term").await;
+    contract.run_until_ready("stubborn", "ignore-term 0").await;
     let begun = Instant::now();
     assert_eq!(contract.stop("stubborn", Duration::from_secs(1)).await, Outcome::Done(()));
     assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
@@ -40,7 +40,7 @@ pub async fn stop_grace_then_kill<R: ContainerRuntime + LogSource>(contract: &Co
 /// # Panics
 /// The rule is broken.
 pub async fn a_handler_ends_a_stop_early<R: ContainerRuntime + LogSource>(contract: &Contract<'_, R>) {
-    contract.run("polite", "on-term 9").await;
+    contract.run_until_ready("polite", "trap 9").await;
     let stop = contract.stop("polite", Duration::from_secs(600));
     assert_eq!(timeout(AMPLE, stop).await.expect("it reacts at once"), Outcome::Done(()));
     assert_eq!(contract.facts("polite").await.phase, Phase::Exited { code: Some(9) });

@@ -26,6 +26,20 @@ async fn read<R: LogSource>(contract: &Contract<'_, R>, container: ContainerTarg
     read
 }
 
+impl<R: ContainerRuntime + LogSource> Contract<'_, R> {
+    /// Makes and starts a container, and waits until its program has spoken. A stop signal that comes before may find
+    /// the engine's own starter in its place, which ends of it (seen on 20.10).
+    ///
+    /// `rule` is a step that says what the stop signal does; what is printed after it proves that it stands.
+    pub(super) async fn run_until_ready(&self, name: &str, rule: &str) {
+        let id = self.run(name, &format!("{rule} + print ready + sleep 600")).await;
+        let request = LogRequest { container: ContainerTarget::Id(id), follow: true, since: None, tty: false };
+        let mut chunks = Box::pin(self.runtime.logs(request));
+        let first = timeout(AMPLE, chunks.next()).await.expect("the program speaks");
+        assert!(matches!(first, Some(Ok(_))), "{first:?}");
+    }
+}
+
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Read {
     stdout: Vec<u8>,
