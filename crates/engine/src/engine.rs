@@ -81,7 +81,7 @@ impl Engine {
             Event::WatchOpened(id) => self.on_watch_opened(now, id),
             Event::Runtime { id, event } => self.on_runtime_event(now, id, event),
             Event::WatchLost { id, lost } => self.on_watch_lost(now, id, &lost),
-            Event::EventsDropped => self.ask_list(),
+            Event::EventsDropped => self.on_events_dropped(now),
             Event::StoreFailed(text) => self.on_store_failed(now, text),
             Event::StoreWorks => self.on_store_works(now),
             Event::Shutdown => self.on_shutdown(),

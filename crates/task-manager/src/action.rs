@@ -33,7 +33,8 @@ pub enum TaskEvent {
     },
     /// Whoever kept the containers of the stopped task is done with them: the clean-up wait is over.
     CleanUp,
-    /// The runtime answers again, or the store takes commits again: waits for them are over.
+    /// The runtime answers again, or events were lost, or the store takes commits again: waits for them are over,
+    /// and what is on its way may be older than what was missed.
     Resume,
 }
 

@@ -128,8 +128,17 @@ pub(crate) enum RemoveStage {
     Removing { killed: bool },
     /// It was found running.
     Killing,
-    /// Is there one by our name, and is it ours? A create call may still bring it, until `over`.
-    Finding { over: Mono },
+    /// Is there one by our name, and is it ours? A create call may still bring it.
+    Finding(Search),
+}
+
+/// The search for what a create call in doubt may bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Search {
+    /// When it ends.
+    pub(crate) over: Mono,
+    /// Since this agent began, its name was looked for at least once and not found.
+    pub(crate) looked: bool,
 }
 
 /// How far a piece of work is.

@@ -116,7 +116,10 @@ impl TaskManager {
             TaskEvent::Listed(running) => self.on_listed(cx, &running),
             TaskEvent::Stop { reason, force } => self.on_stop(cx, reason, force),
             TaskEvent::CleanUp => self.cleanup_now = true,
-            TaskEvent::Resume => self.end_away_pauses(cx.now),
+            TaskEvent::Resume => {
+                self.end_away_pauses(cx.now);
+                self.look_once_more(cx);
+            }
         }
         self.progress(cx);
     }
@@ -296,12 +299,12 @@ impl TaskManager {
         for container in &mut self.containers {
             if let Some(Step::Pausing { until, away: true, .. }) = container.work.job_mut().map(|job| &mut job.step) {
                 *until = now.mono;
+                self.changed = true;
             }
             if let Look::Pausing { until, away: true, .. } = &mut container.look {
                 *until = now.mono;
             }
         }
-        self.changed = true;
     }
 
     fn emit(&mut self, action: Action) {

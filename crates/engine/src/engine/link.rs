@@ -320,6 +320,13 @@ impl Engine {
         self.link.recheck_at = Some(now.mono.after(wait));
     }
 
+    pub(super) fn on_events_dropped(&mut self, now: Moment) {
+        if self.link.is_ready() {
+            self.tell_all(now, &TaskEvent::Resume);
+        }
+        self.ask_list();
+    }
+
     /// One list shows for all containers whether they differ from what is known.
     pub(super) fn ask_list(&mut self) {
         self.link.owes_list = true;

@@ -243,6 +243,7 @@ impl Engine {
         tracing::info!("the state store takes changes again");
         self.store = Store::Works;
         self.host_changed = true;
+        self.changed.extend(self.tasks.keys().cloned());
         if self.link.is_ready() {
             self.tell_all(now, &TaskEvent::Resume);
         }

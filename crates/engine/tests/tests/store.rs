@@ -78,6 +78,7 @@ fn what_it_said_is_shown_once() {
     assert!(host.engine.take_host_view().is_some());
     host.tell(Event::StoreWorks);
     assert_eq!(host.engine.take_host_view().unwrap().store_failing, None);
+    assert_eq!(host.engine.take_views(host.now).len(), 1, "nothing waits for the store any more");
 }
 
 #[test]

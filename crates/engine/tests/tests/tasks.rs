@@ -93,6 +93,8 @@ fn a_removed_task_takes_its_records_with_it_and_is_shown_once_more() {
     host.event(1, EventAction::Destroy);
     host.event(1, EventAction::Start);
     assert!(host.engine.is_quiet());
+    let left = format!("{:?}", host.engine);
+    assert!(!left.contains(crate::host::container_id(1).as_str()), "nothing of it is kept: {left}");
 }
 
 #[test]

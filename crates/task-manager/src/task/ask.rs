@@ -123,7 +123,7 @@ impl Container {
     /// Whether all that is left to do is to watch for a late create.
     pub(super) fn is_watching(&self) -> bool {
         match self.work {
-            Work::Remove { stage: RemoveStage::Finding { .. }, .. } => true,
+            Work::Remove { stage: RemoveStage::Finding(search), .. } => search.looked,
             Work::Idle
             | Work::Pull { .. }
             | Work::Create { .. }

@@ -78,6 +78,19 @@ impl TaskManager {
         }
     }
 
+    /// Events may have been lost: an inspect that is out may show less than they told. A list does not help where
+    /// it agrees with what is known so far.
+    pub(super) fn look_once_more(&mut self, cx: &mut Context<'_>) {
+        for c in 0..self.containers.len() {
+            let container = &mut self.containers[c];
+            container.own_start = false;
+            let is_out = matches!(container.look, Look::Asking { .. }) || container.work.inspects();
+            if is_out && container.runtime_id.is_some() && !container.known.is_terminal() {
+                self.look(cx, c, Cause::Differs);
+            }
+        }
+    }
+
     /// Begins a look, or notes that the one in flight has to be followed by another.
     fn look(&mut self, cx: &mut Context<'_>, c: usize, cause: Cause) {
         if self.containers[c].removed || self.is_looked_at_anyway(c) {

@@ -10,7 +10,7 @@ use lighterman_ids::{Moment, Mono};
 use super::{TaskManager, ask::is_away, expect_answer};
 use crate::{
     Context,
-    container::{RemoveStage, Work},
+    container::{RemoveStage, Search, Work},
 };
 
 impl TaskManager {
@@ -60,7 +60,7 @@ impl TaskManager {
     fn begin_remove(&mut self, cx: &mut Context<'_>, c: usize) {
         match (self.containers[c].runtime_id.is_some(), self.create_over(cx, c)) {
             (true, _) => self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1),
-            (false, Some(over)) => self.ask_find(cx, c, over, 1),
+            (false, Some(over)) => self.ask_find(cx, c, Search { over, looked: false }, 1),
             (false, None) => self.is_gone(cx.now, c),
         }
     }
@@ -69,7 +69,7 @@ impl TaskManager {
         match stage {
             RemoveStage::Removing { .. } => self.ask_remove(cx, c, stage, attempt),
             RemoveStage::Killing => self.ask_kill_to_remove(cx, c, attempt),
-            RemoveStage::Finding { over } => self.ask_find(cx, c, over, attempt),
+            RemoveStage::Finding(search) => self.ask_find(cx, c, search, attempt),
         }
     }
 
@@ -83,14 +83,14 @@ impl TaskManager {
         self.containers[c].work = Work::Remove { stage, job };
     }
 
-    fn ask_find(&mut self, cx: &mut Context<'_>, c: usize, over: Mono, attempt: u32) {
+    fn ask_find(&mut self, cx: &mut Context<'_>, c: usize, search: Search, attempt: u32) {
         if cx.closing {
             return;
         }
         let Some(name) = self.containers[c].runtime_name.clone() else { return self.is_gone(cx.now, c) };
         let request = Request::Inspect(ContainerTarget::Name(name));
         let job = self.ask_job(cx, request, cx.settings.limits.inspect, attempt);
-        self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
+        self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
     }
 
     pub(super) fn on_remove_answer(
@@ -108,7 +108,7 @@ impl TaskManager {
                 self.ask_remove(cx, c, RemoveStage::Removing { killed: true }, n);
             }
             RemoveStage::Removing { killed } => self.on_removed(cx, c, killed, n, expect_answer!(answer, Remove)),
-            RemoveStage::Finding { over } => self.on_found(cx, c, over, n, expect_answer!(answer, Inspect)),
+            RemoveStage::Finding(search) => self.on_found(cx, c, search, n, expect_answer!(answer, Inspect)),
         }
     }
 
@@ -118,7 +118,7 @@ impl TaskManager {
         match outcome {
             Outcome::Done(()) | Outcome::Gone => match self.create_over(cx, c) {
                 // However long ago: what a create in doubt has brought meanwhile has our name and another id.
-                Some(over) => self.ask_find(cx, c, over, 1),
+                Some(over) => self.ask_find(cx, c, Search { over, looked: false }, 1),
                 None => self.is_gone(cx.now, c),
             },
             // It runs, though it was taken for stopped.
@@ -137,21 +137,28 @@ impl TaskManager {
         }
     }
 
-    fn on_found(&mut self, cx: &mut Context<'_>, c: usize, over: Mono, n: u32, outcome: Outcome<Box<ContainerFacts>>) {
+    fn on_found(
+        &mut self,
+        cx: &mut Context<'_>,
+        c: usize,
+        search: Search,
+        n: u32,
+        outcome: Outcome<Box<ContainerFacts>>,
+    ) {
         match outcome {
             Outcome::Done(facts) if self.is_ours(cx, c, &facts) => {
                 self.adopt_found(c, facts.id.clone());
                 self.ask_remove(cx, c, RemoveStage::Removing { killed: false }, 1);
             }
             // Somebody else's is none of ours.
-            Outcome::Done(_) | Outcome::Gone => self.is_not_there(cx, c, over, n),
+            Outcome::Done(_) | Outcome::Gone => self.is_not_there(cx, c, search.over, n),
             Outcome::Unknown(lost) if is_away(&lost) => {
                 let job = self.pause_away(cx, c, n, &lost);
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
+                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
             }
             Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
                 let job = self.pause(cx, c, &cx.settings.late_create_retry, n, text);
-                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
+                self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
             }
         }
     }
@@ -169,7 +176,8 @@ impl TaskManager {
             return self.is_gone(cx.now, c);
         }
         let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
-        self.containers[c].work = Work::Remove { stage: RemoveStage::Finding { over }, job };
+        let search = Search { over, looked: true };
+        self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
     }
 
     /// When no create that was cut off is carried out any more, as far as anybody can tell; `None` without one. An

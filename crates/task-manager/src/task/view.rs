@@ -94,7 +94,7 @@ fn wait_of_work(work: &Work) -> Option<(WaitReason, Option<Mono>)> {
     let attempt = work.looks().unwrap_or(job.attempt);
     match (&job.step, work) {
         (Step::Asking { kind, .. }, _) => Some((WaitReason::Call { kind: *kind, attempt }, None)),
-        (Step::Pausing { until, .. }, Work::Remove { stage: RemoveStage::Finding { .. }, .. }) => {
+        (Step::Pausing { until, .. }, Work::Remove { stage: RemoveStage::Finding(_), .. }) => {
             Some((WaitReason::LateCreate, Some(*until)))
         }
         (Step::Pausing { after, away: true, .. }, _) => Some((WaitReason::RuntimeAway { text: after.clone() }, None)),

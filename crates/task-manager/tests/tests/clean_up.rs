@@ -209,6 +209,7 @@ fn the_watch_goes_on_after_a_restart() {
     s.restart();
     s.wake();
     s.does(&["inspect by name"]);
+    assert!(!s.task.is_lingering(), "whether it has come meanwhile is not known yet");
     s.answer(no_container());
     assert!(s.task.is_lingering() && !s.task.is_removed());
     s.passes(Duration::from_secs(390));

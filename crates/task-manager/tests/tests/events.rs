@@ -486,3 +486,28 @@ fn a_created_container_that_is_not_listed_is_looked_at() {
     s.answer(no_container());
     assert!(s.error().starts_with("ContainerVanishedError"), "{}", s.error());
 }
+
+#[test]
+fn an_end_that_was_lost_while_a_start_was_looked_at_is_found() {
+    let mut s = Script::created();
+    // The look that the start event made begins before the end; the end is lost with other events.
+    s.event(EventAction::Start);
+    s.does(&["start", "inspect"]);
+    s.tell(TaskEvent::Resume);
+    s.listed(Some(false));
+    s.answer(started());
+    s.answer(shows(s.facts(Phase::Running)));
+    s.does(&["inspect"]);
+    s.answer(shows(s.exited(3)));
+    assert_eq!((s.known(), s.container().exit_code), (Stopped, Some(3)));
+}
+
+#[test]
+fn lost_events_do_not_make_a_container_vanish_that_is_being_looked_up_by_its_name() {
+    let mut s = Script::pulled();
+    s.answer(Answer::Create(Outcome::Unknown(timed_out(1))));
+    s.does(&["create", "inspect by name"]);
+    s.tell(TaskEvent::Resume);
+    s.answer(no_container());
+    assert!(s.error().starts_with("DockerTimeoutError"), "{}", s.error());
+}

@@ -159,8 +159,9 @@ impl History {
                 }
             }
             Step::DropEvents => {
-                // Whoever loses events asks for a list.
+                // Whoever loses events says so, and asks for a list.
                 self.world.events.clear();
+                self.s.tell(TaskEvent::Resume);
                 self.world.list(&mut self.s);
             }
             Step::LateEffect => {
