@@ -72,6 +72,8 @@ pub(crate) struct World {
     calm: bool,
     /// Everything was told to stop then.
     stopping: Option<At>,
+    /// This life of the agent has seen a list of what there is.
+    has_looked: bool,
     /// A last start looked for what others left.
     swept_up: bool,
     /// The watch through which the truth is told of ends.
@@ -127,6 +129,7 @@ impl World {
             lost_records: false,
             calm: false,
             stopping: None,
+            has_looked: false,
             swept_up: false,
             ear: None,
             tokens: 0,
@@ -246,7 +249,7 @@ impl World {
     /// Whether everything was stopped and nothing more can happen.
     fn is_over(&mut self) -> Result<bool, Box<Failed>> {
         let Some(agent) = self.agent.as_ref().filter(|_| self.stopping.is_some()) else { return Ok(false) };
-        if !agent.is_idle() || self.model.in_flight() > 0 || self.store.done_at().is_some() {
+        if !self.has_looked || !agent.is_idle() || self.model.in_flight() > 0 || self.store.done_at().is_some() {
             return Ok(false);
         }
         let left = self.truth.ours().next().is_some();

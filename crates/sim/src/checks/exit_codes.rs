@@ -50,7 +50,10 @@ impl Check for ExitCodes {
 fn check(reals: &[(&Real, bool)], container: &ContainerView) -> Result<(), String> {
     let codes: BTreeSet<ExitCode> = reals.iter().flat_map(|(real, _)| real.codes.iter().copied()).collect();
     let ran = reals.iter().any(|(real, _)| real.starts > 0);
-    let by_us = reals.iter().any(|(real, adrift)| real.starts > 0 && !adrift && real.marks.restarts == 0);
+    // What somebody is removing tells nothing any more (engine.md 4.9: dead).
+    let by_us = reals
+        .iter()
+        .any(|(real, adrift)| real.starts > 0 && !adrift && !real.marks.removed && real.marks.restarts == 0);
     match container.exit_code {
         Some(code) if !ran => Err(format!("exit code {code} of {}, which never ran", container.name)),
         Some(code) if !codes.contains(&code) => {

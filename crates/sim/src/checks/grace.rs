@@ -48,6 +48,8 @@ pub(super) struct KilledForAReason {
     stopped: BTreeMap<RuntimeId, At>,
     /// Was found running when it was to be removed, and may be killed for that (engine.md 3.11).
     in_the_way: BTreeSet<RuntimeId>,
+    /// How often the runtime refused to stop each: a kill is then all that is left (engine.md 4.8.4).
+    refused: BTreeMap<RuntimeId, u32>,
     judged: BTreeSet<RuntimeId>,
 }
 
@@ -80,6 +82,14 @@ impl Check for KilledForAReason {
                 }
                 Ok(())
             }
+            Note::Answered { call, answer: Answer::Stop(Outcome::Refused(_)), .. } => {
+                if let Request::Stop { container, .. } = &call.request
+                    && let Some((id, _)) = find(sight, container)
+                {
+                    *self.refused.entry(id.clone()).or_default() += 1;
+                }
+                Ok(())
+            }
             Note::Moved => self.judge(sight),
             _ => Ok(()),
         }
@@ -95,7 +105,8 @@ impl KilledForAReason {
             let others = real.marks.killed || real.marks.removed || real.marks.restarts > 0 || real.marks.swept;
             let memory = program.is_some_and(crate::workload::Program::may_be_killed_for_memory);
             let graced = self.stopped.get(id).is_some_and(|stop| ended.since(*stop) >= grace_of(sight, real));
-            if !(others || memory || graced || self.forced.covers(real) || self.in_the_way.contains(id)) {
+            let refused = self.refused.get(id).is_some_and(|times| *times >= sight.scenario.host.task.stop_tries);
+            if !(others || refused || memory || graced || self.forced.covers(real) || self.in_the_way.contains(id)) {
                 let stop = self.stopped.get(id);
                 return Err(format!("{} was killed without a reason (stopped at {stop:?})", real.name));
             }

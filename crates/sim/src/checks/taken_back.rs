@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lighterman_engine::Engine;
+use lighterman_engine::{Engine, Event};
 use lighterman_ids::{Moment, TaskId};
 use lighterman_view::{ContainerView, TaskView};
 
@@ -15,6 +15,7 @@ pub(super) struct TakenBack {
     /// Tasks that were durable at some time: one that is not any more was forgotten in good order, even if a crash
     /// kept readers from seeing that. One that was to stop may have come and gone within one commit.
     durable: BTreeSet<TaskId>,
+    to_stop: BTreeSet<TaskId>,
 }
 
 impl Check for TakenBack {
@@ -24,13 +25,14 @@ impl Check for TakenBack {
 
     fn see(&mut self, sight: &Sight<'_>, note: &Note<'_>) -> Result<(), String> {
         match note {
+            Note::Wished(Event::Stop { task, .. }) => drop(self.to_stop.insert(task.clone())),
             Note::Landed => self.durable.extend(sight.durable_tasks().cloned()),
             Note::Shows(view) => drop(self.shown.insert(view.id.clone(), (*view).clone())),
             Note::LostRecords => self.shown.clear(),
             Note::Started => {
                 let Some(turns) = sight.turns else { return Ok(()) };
                 for view in self.shown.values() {
-                    let forgotten = self.durable.contains(&view.id) || view.desired.is_terminal();
+                    let forgotten = self.durable.contains(&view.id) || self.to_stop.contains(&view.id);
                     if forgotten && turns.engine().tasks().all(|task| *task.id() != view.id) {
                         continue;
                     }

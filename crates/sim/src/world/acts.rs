@@ -30,6 +30,7 @@ impl World {
             }
             Output::Show(view) => self.show(view),
             Output::ShowHost(view) => {
+                self.has_looked = view.checked;
                 self.log.line(self.clock.at(), "agent", || host_in_words(&view));
                 Ok(())
             }

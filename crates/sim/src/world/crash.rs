@@ -44,6 +44,7 @@ impl World {
         let Some(agent) = self.agent.take() else { return Ok(()) };
         self.log.line(self.clock.at(), "agent", || format!("dies ({whereabouts})"));
         self.counts.deaths += 1;
+        self.has_looked = false;
         let now = self.moment();
         let waiting: Vec<_> = agent.calls.into_iter().collect();
         for (token, sent) in waiting {
@@ -109,7 +110,7 @@ impl World {
         let engine =
             Engine::take_up(self.scenario.host.clone(), self.instance.clone(), saved, seed, self.clock.moment());
         let mut engine = engine.map_err(|error| self.failed(FailureKind::Correctness, "take-up", error.to_string()))?;
-        if self.dice.chance("define", 300) {
+        if self.lost_records && self.dice.chance("define", 300) {
             for workload in &self.scenario.tasks {
                 engine.define(workload.spec.digest.clone(), workload.spec.definition.clone());
             }

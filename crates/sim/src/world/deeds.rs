@@ -101,7 +101,7 @@ impl World {
             Deed::OverflowEvents => self.overflow_events(),
             Deed::StepWall(nanos) => self.clock.step_wall(nanos),
             Deed::StartForeigner(name) => {
-                if self.truth.named(&name).is_some_and(|(_, real)| real.task().is_none()) {
+                if self.truth.named(&name).is_some_and(|(_, real)| real.task().is_none() && real.starts == 0) {
                     let token = self.token();
                     self.model.begin(now, token, Request::Start(ContainerTarget::Name(name)));
                 }
