@@ -12,6 +12,7 @@ use lighterman_contracts::Entropy;
 use lighterman_ids::{DefinitionDigest, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_taskdef::{Findings, TaskDefinition, read};
+use tokio::io::AsyncReadExt as _;
 
 /// One byte more than a definition may have: what is longer is refused by the reader, and never taken in.
 const LONGEST_READ: u64 = 1024 * 1024 + 1;
@@ -49,7 +50,38 @@ impl Definition {
     /// # Errors
     /// It cannot be read, or it is refused; all findings are in the error.
     pub fn load(path: &Path) -> Result<Self, DefinitionError> {
-        let (name, bytes) = load_bytes(path)?;
+        let mut bytes = Vec::new();
+        let outcome = if is_standard_input(path) {
+            io::stdin().lock().take(LONGEST_READ).read_to_end(&mut bytes)
+        } else {
+            File::open(path).and_then(|file| file.take(LONGEST_READ).read_to_end(&mut bytes))
+        };
+        Self::read(path, outcome.map(|_| bytes))
+    }
+
+    /// The same, for whoever has something else to heed while nobody writes the file: a pipe may take its time.
+    ///
+    /// # Errors
+    /// As [`Definition::load`].
+    pub(crate) async fn load_when_there(path: &Path) -> Result<Self, DefinitionError> {
+        let mut bytes = Vec::new();
+        let outcome = if is_standard_input(path) {
+            tokio::io::stdin().take(LONGEST_READ).read_to_end(&mut bytes).await
+        } else {
+            match tokio::fs::File::open(path).await {
+                Ok(file) => file.take(LONGEST_READ).read_to_end(&mut bytes).await,
+                Err(error) => Err(error),
+            }
+        };
+        Self::read(path, outcome.map(|_| bytes))
+    }
+
+    fn read(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Self, DefinitionError> {
+        let name = if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(source) => return Err(DefinitionError::Unreadable { name, source }),
+        };
         let reading = read(&name, &bytes).map_err(DefinitionError::Refused)?;
         Ok(Self {
             definition: Arc::new(reading.definition),
@@ -68,17 +100,6 @@ impl Definition {
     }
 }
 
-fn load_bytes(path: &Path) -> Result<(String, Vec<u8>), DefinitionError> {
-    let standard_input = path.as_os_str() == "-";
-    let name = if standard_input { "standard input".to_owned() } else { path.display().to_string() };
-    let mut bytes = Vec::new();
-    let outcome = if standard_input {
-        io::stdin().lock().take(LONGEST_READ).read_to_end(&mut bytes)
-    } else {
-        File::open(path).and_then(|file| file.take(LONGEST_READ).read_to_end(&mut bytes))
-    };
-    match outcome {
-        Ok(_) => Ok((name, bytes)),
-        Err(source) => Err(DefinitionError::Unreadable { name, source }),
-    }
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }

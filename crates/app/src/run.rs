@@ -140,13 +140,18 @@ where
         for warning in &self.options.warnings {
             self.stage.show(Show::Warning(warning.clone()));
         }
-        let definition = self.load_definition()?;
+        let definition = tokio::select! {
+            loaded = self.load_definition() => loaded?,
+            Some(signal) = signals.recv() => {
+                return Ok(Done::of(code_of(signal), Some("stopped before anything was begun".into())));
+            }
+        };
         if let Some(code) = self.sweep(signals).await? {
             return Ok(Done::of(code, Some("stopped while cleaning up after earlier runs".into())));
         }
         let directory = self.directory()?;
-        let instance =
-            Instance::open(&directory, &self.entropy, self.on_damage()).map_err(|error| instance_failure(&error))?;
+        let instance = Instance::open_for(&directory, &self.options.docker_host, &self.entropy, self.on_damage())
+            .map_err(|error| instance_failure(&error))?;
         if let Some(aside) = &instance.damaged {
             let text = "the damaged state store is set aside, until this state directory is removed, in";
             self.stage.show(Show::Warning(format!("{text} {}", aside.display())));
@@ -157,9 +162,9 @@ where
         Ok(exit_of(&outcome))
     }
 
-    fn load_definition(&self) -> Result<Option<Definition>, Failure> {
+    async fn load_definition(&self) -> Result<Option<Definition>, Failure> {
         let Some(file) = &self.options.file else { return Ok(None) };
-        match Definition::load(file) {
+        match Definition::load_when_there(file).await {
             Ok(definition) => {
                 let warnings = texts(&definition.warnings.warnings);
                 if !warnings.is_empty() {
@@ -191,6 +196,7 @@ where
             runtime: &self.runtime,
             clock: &self.clock,
             entropy: &self.entropy,
+            docker_host: &self.options.docker_host,
             stage: self.stage,
         };
         tokio::select! {
@@ -293,6 +299,11 @@ where
         }
         let (lock, unsaved, updates) = host.end().await;
         session.show_the_rest(updates).await;
+        if session.is_lingering() {
+            let text = "Docker was asked to create the container and did not answer; should it do so yet, the next run \
+                        removes it";
+            self.stage.show(Show::Warning(text.into()));
+        }
         let created_nothing = outcome.nothing_there || (is_new && session.has_created_nothing());
         let nothing_is_left = created_nothing || (session.is_removed() && unsaved.is_none());
         if let (false, Some(unsaved)) = (nothing_is_left, unsaved) {

@@ -38,6 +38,8 @@ pub(crate) struct Sweep<'a, R, C, E> {
     pub(crate) runtime: &'a Arc<R>,
     pub(crate) clock: &'a C,
     pub(crate) entropy: &'a E,
+    /// Address of Docker.
+    pub(crate) docker_host: &'a str,
     pub(crate) stage: &'a Stage,
 }
 
@@ -54,8 +56,12 @@ impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
     }
 
     async fn one(&self, instance: InstanceId, state_dir: PathBuf) -> Option<String> {
-        let opened = match Instance::open_existing(&state_dir, self.entropy, self.on_damage) {
+        let opened = match Instance::open_existing_for(&state_dir, self.docker_host, self.entropy, self.on_damage) {
             Ok(opened) => opened,
+            Err(InstanceError::OtherDocker { theirs, .. }) => {
+                self.show(Leftover::Elsewhere { instance, state_dir, docker_host: theirs });
+                return None;
+            }
             // Whoever owned it has just removed it.
             Err(InstanceError::Store(OpenError::Missing { .. })) => return None,
             Err(InstanceError::Store(OpenError::Locked { owner, .. })) => {
@@ -195,7 +201,8 @@ impl Dead<'_> {
     }
 
     fn tell_its_end(&mut self, container: &ContainerView) {
-        let Some(name) = &container.runtime_name else { return };
+        // Without an id there was none: at most, one may still come.
+        let (Some(name), Some(_)) = (&container.runtime_name, &container.runtime_id) else { return };
         if self.told.insert(name.clone()) {
             self.show(Leftover::Cleaned {
                 instance: self.instance.clone(),

@@ -350,7 +350,7 @@ pub(crate) struct LeftoverEvent {
     pub(crate) instance: Option<String>,
     /// Its state directory.
     pub(crate) state_dir: String,
-    /// `cleaned`, `kept`, `living` or `unreadable`.
+    /// `cleaned`, `kept`, `living`, `elsewhere` or `unreadable`.
     pub(crate) state: &'static str,
     /// The container, for `cleaned` and `kept`.
     pub(crate) container: Option<String>,
@@ -358,7 +358,7 @@ pub(crate) struct LeftoverEvent {
     pub(crate) exit_code: Option<i32>,
     /// Id of the process that owns the directory, for `living`, if known.
     pub(crate) pid: Option<u32>,
-    /// Why nothing was done, for `kept` and `unreadable`.
+    /// Why nothing was done, for `kept`, `elsewhere` and `unreadable`.
     pub(crate) text: Option<String>,
 }
 

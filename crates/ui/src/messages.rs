@@ -47,6 +47,15 @@ pub enum Leftover {
         /// The process that owns it, if known.
         pid: Option<u32>,
     },
+    /// A run whose containers are in another Docker; it is not touched.
+    Elsewhere {
+        /// Which.
+        instance: InstanceId,
+        /// Its state directory.
+        state_dir: PathBuf,
+        /// Address of that Docker.
+        docker_host: String,
+    },
     /// A state directory that cannot be read; it is not touched.
     Unreadable {
         /// Which.
@@ -81,6 +90,10 @@ impl Leftover {
             Self::Living { instance, state_dir, pid } => {
                 LeftoverEvent { pid: *pid, ..event(Some(instance), state_dir, "living") }
             }
+            Self::Elsewhere { instance, state_dir, docker_host } => LeftoverEvent {
+                text: Some(format!("its containers are in Docker at {docker_host}")),
+                ..event(Some(instance), state_dir, "elsewhere")
+            },
             Self::Unreadable { state_dir, why } => {
                 LeftoverEvent { text: Some(why.clone()), ..event(None, state_dir, "unreadable") }
             }
@@ -102,6 +115,12 @@ impl Leftover {
                 let owner = pid.map_or(String::new(), |pid| format!(" (process {pid})"));
                 format!("run {} is still going on{owner}; left alone", short(instance))
             }
+            Self::Elsewhere { instance, docker_host, .. } => format!(
+                "earlier run {} used Docker at {host}, not this one; left alone: `lighterman run --docker-host {host}` \
+                 cleans it up",
+                short(instance),
+                host = clean(docker_host)
+            ),
             Self::Unreadable { state_dir, why } => {
                 format!("state in {} cannot be read: {}; left alone", state_dir.display(), clean(why))
             }

@@ -122,6 +122,11 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.view.as_ref().is_some_and(|view| view.removed)
     }
 
+    /// Whether nothing is left but a create call that may still be carried out.
+    pub(super) fn is_lingering(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.lingering)
+    }
+
     /// Whether no create call of the task can have left: a name is chosen, and shown, before.
     pub(super) fn has_created_nothing(&self) -> bool {
         let no_name = |view: &TaskView| view.containers.iter().all(|container| container.runtime_name.is_none());

@@ -145,6 +145,14 @@ async fn b019_a_command_that_is_killed_at_any_moment_is_made_up_for() {
             };
             judge.hear(&killed);
             if round % 2 == 0 {
+                if round % 4 == 0 {
+                    // Whoever cleans up is killed, too.
+                    let next = match run(corner, 62).start().end_within(moments.within(life)).await {
+                        Ok(ended) => ended,
+                        Err(run) => run.kill().await,
+                    };
+                    judge.hear(&next);
+                }
                 let next = run(corner, 61).start().end().await;
                 assert_eq!(next.code, Some(61), "{what}: {}", next.story());
                 judge.hear(&next);

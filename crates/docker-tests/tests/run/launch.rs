@@ -78,6 +78,12 @@ impl Launch {
         self
     }
 
+    /// With a standard input that nobody writes to, and that does not end.
+    pub(crate) fn input_without_end(mut self) -> Self {
+        self.command.stdin(Stdio::piped());
+        self
+    }
+
     /// Starts it; its standard output is read as JSON.
     pub(crate) fn start(self) -> Running {
         let mut child = self.spawn();

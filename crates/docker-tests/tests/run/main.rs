@@ -4,6 +4,7 @@
 //! what the command tells as JSON, and looks at the engine with its own eyes.
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails like the test itself")]
 
+mod commands;
 mod corner;
 mod definition;
 mod engine;

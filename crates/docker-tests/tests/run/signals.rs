@@ -134,6 +134,58 @@ async fn a_third_interrupt_leaves_at_once_and_the_next_start_cleans_up() {
 }
 
 #[tokio::test]
+async fn an_interrupt_ends_the_wait_for_a_definition() {
+    in_corner(async |corner| {
+        let run = corner.lighterman(&["run", "--json", "-"]).input_without_end();
+        let run = run.start();
+        until_it_heeds_signals(run.pid()).await;
+        run.signal(Signal::INT);
+        let ended = run.end_within(AT_ONCE).await.unwrap_or_else(|_| panic!("it waits for its standard input"));
+        ended.assert_code(130);
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+/// Until then the system would end it, and nothing would have happened.
+async fn until_it_heeds_signals(pid: u32) {
+    let heeds = || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() >> (Signal::INT.as_raw() - 1) & 1 == 1
+    };
+    let waiting = async {
+        while !heeds() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, waiting).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_interrupt_leaves_a_clean_up_to_the_next_run() {
+    in_corner(async |corner| {
+        let slow = corner.task(&["print", "ready", "+", "ignore-term"]).with("stopTimeout", 4);
+        let mut dead = corner.run(&slow).start();
+        dead.until_said("ready").await;
+        dead.kill().await;
+        let mut next = corner.run(&corner.task(&["exit", "0"])).start();
+        let says_so =
+            |event: &serde_json::Value| event["text"].as_str().is_some_and(|text| text.contains("cleaning up"));
+        next.until(|event| says_so(event).then_some(())).await;
+        next.signal(Signal::INT);
+        let ended = next.end_within(Duration::from_secs(2)).await;
+        let ended = ended.unwrap_or_else(|next| panic!("it goes on waiting: {}", next.story()));
+        ended.assert_code(130);
+        let last = corner.run(&corner.task(&["exit", "0"])).start().end().await;
+        last.assert_code(0);
+        assert_eq!(last.of("leftover").next().unwrap()["exit_code"], 137, "{}", last.story());
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_signal_before_the_container_runs_leaves_nothing() {
     in_corner(async |corner| {
         let watch = corner.engine().watch().await;

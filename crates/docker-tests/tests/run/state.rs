@@ -82,16 +82,19 @@ async fn b017_work_that_is_done_is_not_done_again() {
         let (directory, task) = (corner.path("mine"), corner.task(&["print", "ready", "+", "exit", "4"]));
         let watch = corner.engine().watch().await;
         // Without Docker it cannot be removed, and not even be looked at.
-        let mut run = run_in(corner, &directory, &task).start();
+        let proxy = corner.proxy();
+        let mut run = run_in(corner, &directory, &task).docker(proxy.socket()).start();
         run.until_known("CREATED").await;
         run.kill().await;
         watch.until(|stories| stories.values().any(|story| story.iter().any(|a| a == "create")).then_some(())).await;
+        proxy.go_away().await;
         for _ in 0..3 {
-            let absent = run_in(corner, &directory, &task).docker(&corner.path("absent.sock"));
+            let absent = run_in(corner, &directory, &task).docker(proxy.socket());
             let ended = absent.env("LIGHTERMAN_RUNTIME_PATIENCE", "0s").start().end().await;
             ended.assert_code(125);
         }
-        run_in(corner, &directory, &task).start().end().await.assert_code(4);
+        proxy.come_back().unwrap();
+        run_in(corner, &directory, &task).docker(proxy.socket()).start().end().await.assert_code(4);
         let stories = watch.until_all_gone().await;
         assert_eq!(stories.len(), 1, "{stories:?}");
     })
@@ -198,6 +201,44 @@ async fn what_was_cleaned_up_is_told_before_the_rest_is() {
         let told: Vec<_> = last.of("leftover").map(|event| event["exit_code"].clone()).collect();
         assert!(told.contains(&137.into()), "{}", last.story());
         corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+/// There, nothing would be found of it: it would be forgotten, and its container with it.
+#[tokio::test]
+async fn what_is_in_another_docker_is_left_alone() {
+    in_corner(async |corner| {
+        let proxy = corner.proxy();
+        killed(corner.run(&corner.task(ENDLESS)).docker(proxy.socket())).await;
+        let instance = corner.engine().the_container().await.instance;
+        let next = corner.run(&corner.task(&["exit", "0"])).start().end().await;
+        next.assert_code(0);
+        let leftover = next.of("leftover").next().unwrap_or_else(|| panic!("{}", next.story()));
+        let address = format!("unix://{}", proxy.socket().display());
+        assert_eq!((&leftover["state"], &leftover["instance"]), (&"elsewhere".into(), &instance.as_str().into()));
+        assert!(leftover["text"].as_str().unwrap().contains(&address), "{leftover}");
+        let resumed = corner.lighterman(&["run", "--json", "--resume", &instance]).start().end().await;
+        resumed.assert_code(125);
+        assert!(resumed.failure().contains(&format!("--docker-host {address}")), "{}", resumed.failure());
+        assert_eq!(corner.engine().the_container().await.state, "running", "it was not touched");
+
+        // Damage does not change whose it is.
+        let state = corner.states().remove(0);
+        Damage::CutToNothing.do_to(&state);
+        let next = corner.run(&corner.task(&["exit", "0"])).argument("--recover").start().end().await;
+        assert_eq!(next.of("leftover").next().unwrap()["state"], "elsewhere", "{}", next.story());
+        let there = corner.run(&corner.task(&["exit", "0"])).argument("--recover").docker(proxy.socket());
+        let there = there.start().end().await;
+        let leftover = there.of("leftover").next().unwrap_or_else(|| panic!("{}", there.story()));
+        assert_eq!((&leftover["state"], &leftover["exit_code"]), (&"cleaned".into(), &7.into()));
+        corner.nothing_is_left().await;
+
+        // A directory that holds nothing unfinished belongs to nobody.
+        let directory = corner.path("mine");
+        let task = corner.task(&["exit", "0"]);
+        run_in(corner, &directory, &task).docker(proxy.socket()).start().end().await.assert_code(0);
+        run_in(corner, &directory, &task).start().end().await.assert_code(0);
     })
     .await;
 }

@@ -113,6 +113,11 @@ fn leftovers_name_instance_container_and_what_became_of_it() {
         },
         Leftover::Living { instance: instance.clone(), state_dir: state_dir(), pid: Some(4711) },
         Leftover::Living { instance: instance.clone(), state_dir: state_dir(), pid: None },
+        Leftover::Elsewhere {
+            instance: instance.clone(),
+            state_dir: state_dir(),
+            docker_host: "tcp://10.0.0.1:2375".into(),
+        },
         Leftover::Unreadable { state_dir: state_dir(), why: "damaged; run with --recover".into() },
     ];
     insta::assert_snapshot!(fits(&leftovers(&found, 80)));

@@ -141,7 +141,8 @@ async fn b018_a_removal_that_hangs_under_a_killed_command_is_made_up_for() {
         tokio::time::timeout(AMPLE, proxy.seen(&remove(), 1)).await.unwrap();
         run.kill().await;
         assert_eq!(corner.engine().the_container().await.state, "exited");
-        let next = in_bounds(corner.run(&corner.task(&["exit", "0"])).start()).await;
+        proxy.clear();
+        let next = in_bounds(corner.run(&corner.task(&["exit", "0"])).docker(proxy.socket()).start()).await;
         next.assert_code(0);
         let leftover = next.of("leftover").next().unwrap_or_else(|| panic!("{}", next.story()));
         assert_eq!((&leftover["state"], &leftover["exit_code"]), (&"cleaned".into(), &42.into()), "b063");

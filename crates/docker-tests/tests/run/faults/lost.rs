@@ -1,5 +1,7 @@
 //! Calls that the engine carries out, and whose answers are lost.
 
+use std::time::Duration;
+
 use lighterman_testkit::proxy::{Fault, Pattern, Rule};
 
 use super::{create, in_bounds, remove, start};
@@ -82,6 +84,28 @@ async fn a_call_that_is_cut_off_before_it_arrives_is_made_again() {
         for pattern in [create(), start(), remove()] {
             goes_on_as_if_it_had_been_answered(corner, pattern, Fault::CutBefore, CREATE_LIMIT).await;
         }
+    })
+    .await;
+}
+
+/// The call is given up, and the engine gets to it afterwards.
+#[tokio::test]
+async fn a_create_that_is_carried_out_after_it_was_given_up_leaves_nothing() {
+    in_corner(async |corner| {
+        let proxy = corner.proxy();
+        let watch = corner.engine().watch().await;
+        proxy.add(Rule::new(create(), Fault::DelayRequest(Duration::from_millis(1_500))));
+        let run = corner.run(&corner.task(&["exit", "3"])).docker(proxy.socket());
+        let ended = in_bounds(run.env("LIGHTERMAN_RUNTIME_CREATE_TIMEOUT", "1s").start()).await;
+        ended.assert_code(125);
+        assert_eq!(ended.container()["reason"]["name"], "DockerTimeoutError", "{}", ended.story());
+        assert!(super::notes(&ended).contains("the next run removes it"), "{}", ended.story());
+        watch.until(|stories| (!stories.is_empty()).then_some(())).await;
+        let next = corner.run(&corner.task(&["exit", "0"])).docker(proxy.socket()).start();
+        proxy.clear();
+        next.end().await;
+        watch.until_all_gone().await;
+        corner.nothing_is_left().await;
     })
     .await;
 }
