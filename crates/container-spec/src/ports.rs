@@ -14,7 +14,7 @@ pub(crate) fn exposed(mappings: &[PortMapping]) -> Vec<PortKey> {
 pub(crate) fn bindings(mode: NetworkMode, mappings: &[PortMapping]) -> Vec<(PortKey, PortBinding)> {
     match mode {
         NetworkMode::Bridge => mappings.iter().map(|mapping| (key(mapping), binding(mapping))).collect(),
-        NetworkMode::Host | NetworkMode::None => Vec::new(),
+        NetworkMode::Host | NetworkMode::Awsvpc | NetworkMode::None => Vec::new(),
     }
 }
 

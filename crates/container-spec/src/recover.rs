@@ -161,5 +161,5 @@ fn outlined(container: &ContainerDefinition) -> ContainerDefinition {
 
 /// The driver alone; options can hold tokens.
 fn without_options(log: &LogConfiguration) -> LogConfiguration {
-    LogConfiguration { driver: log.driver, options: BTreeMap::new() }
+    LogConfiguration { driver: log.driver, options: BTreeMap::new(), secret_options: Vec::new() }
 }

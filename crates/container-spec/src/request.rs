@@ -111,7 +111,9 @@ fn host_config(mode: NetworkMode, container: &ContainerDefinition) -> HostConfig
         network_mode: match mode {
             // The engine's default, so that links keep working (taskdef.md 2).
             NetworkMode::Bridge => None,
-            NetworkMode::Host | NetworkMode::None => Some(mode.as_str().to_string()),
+            NetworkMode::Host => Some(mode.as_str().to_string()),
+            // A task without its pause container, as which no definition is accepted yet, gets no network at all.
+            NetworkMode::None | NetworkMode::Awsvpc => Some(NetworkMode::None.as_str().to_string()),
         },
         port_bindings: ports::bindings(mode, &container.port_mappings),
         privileged: container.privileged,

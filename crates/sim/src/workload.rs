@@ -194,8 +194,14 @@ fn dress(container: &mut ContainerDefinition, program: Program, dice: &mut Dice)
     };
     if ports {
         let host_port = dice.chance("ports", 600).then_some(CONTESTED_PORT);
-        container.port_mappings =
-            vec![PortMapping { container_port: 80, host_port, protocol: Protocol::Tcp, name: None }];
+        container.port_mappings = vec![PortMapping {
+            container_port: 80,
+            last_port: None,
+            host_port,
+            protocol: Protocol::Tcp,
+            name: None,
+            app_protocol: None,
+        }];
     }
 }
 

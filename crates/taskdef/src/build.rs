@@ -4,7 +4,14 @@
 //! default, so that every other rule still runs. It is handed out only when there is no error.
 
 mod health;
+mod linux;
+mod logs;
+mod network;
+mod order;
 mod parts;
+mod secrets;
+mod task;
+mod volumes;
 
 use alloc::{
     collections::BTreeMap,
@@ -18,16 +25,25 @@ use lighterman_ids::{ContainerName, Family, ImageRef};
 
 use crate::{
     definition::{
-        Compatibility, ContainerDefinition, CpuUnits, EnvironmentValue, LinuxParameters, Mebibytes, NetworkMode, Tag,
-        TaskDefinition,
+        Compatibility, ContainerDefinition, CpuUnits, EnvironmentValue, IpcMode, Mebibytes, NetworkMode, PidMode, Tag,
+        TaskDefinition, VersionConsistency,
     },
     field::Field,
     finding::{Collector, Place, allowed, hint, quoted},
+    shape::Shape,
 };
 
+pub(crate) use linux::is_kernel_ipc;
+pub(crate) use network::range_of;
+pub(crate) use volumes::plain_path;
+
 /// The definition, with a default where a value was refused.
-pub(crate) fn task(root: &Field, findings: &mut Collector) -> TaskDefinition {
-    Build { findings }.task(root)
+pub(crate) fn task(root: &Field, shape: Shape, findings: &mut Collector) -> TaskDefinition {
+    let mut task = Build { findings }.task(root);
+    if shape.lacks_task_level() {
+        volumes::add_undeclared(&mut task);
+    }
+    task
 }
 
 struct Build<'f> {
@@ -49,7 +65,10 @@ impl Build<'_> {
         TaskDefinition {
             family: self.family(root),
             revision: self.number(root, "revision", 1..=u32::MAX).unwrap_or(1),
-            arn: root.filled_text("taskDefinitionArn").map(|(arn, _)| arn.to_string()),
+            arn: root
+                .text("taskDefinitionArn")
+                .filter(|(arn, _)| is_definition_arn(arn))
+                .map(|(arn, _)| arn.to_string()),
             network_mode,
             containers,
             cpu: root.integer("cpu").and_then(|(units, _)| u32::try_from(units).ok()).map(CpuUnits),
@@ -58,6 +77,17 @@ impl Build<'_> {
             execution_role_arn: root.filled_text("executionRoleArn").map(|(role, _)| role.to_string()),
             requires_compatibilities: compatibilities.filter_map(Compatibility::from_word).collect(),
             tags: root.list("tags").iter().filter_map(|tag| self.tag(tag)).collect(),
+            volumes: root.list("volumes").iter().filter_map(|volume| self.volume(volume)).collect(),
+            pid_mode: root.text("pidMode").and_then(|(word, _)| PidMode::from_word(word)),
+            ipc_mode: root.text("ipcMode").and_then(|(word, _)| IpcMode::from_word(word)),
+            runtime_platform: self.runtime_platform(root),
+            proxy: root.get("proxyConfiguration").and_then(|proxy| self.proxy(proxy)),
+            placement_constraints: self.placement_constraints(root),
+            inference_accelerators: self.inference_accelerators(root),
+            ephemeral_storage_gib: self.ephemeral_storage(root),
+            enable_fault_injection: root.boolean("enableFaultInjection").unwrap_or(false),
+            isolation: self.isolation(root),
+            attestation_policy: self.attestation_policy(root),
         }
     }
 
@@ -124,7 +154,6 @@ impl Build<'_> {
         let name = name.unwrap_or_else(|| ContainerName::parse("broken").expect("a word"));
         let image = self.image(field).unwrap_or_else(|| ImageRef::parse("broken").expect("an image"));
         let flag = |key| field.boolean(key).unwrap_or(false);
-        let linux = field.get("linuxParameters");
         let container = ContainerDefinition {
             name,
             image,
@@ -146,12 +175,31 @@ impl Build<'_> {
             health_check: field.get("healthCheck").and_then(|check| self.health_check(check)),
             stop_timeout: self.timeout(field, "stopTimeout"),
             start_timeout: self.timeout(field, "startTimeout"),
-            linux_parameters: LinuxParameters {
-                init_process_enabled: linux.and_then(|linux| linux.boolean("initProcessEnabled")),
-            },
+            linux_parameters: self.linux_parameters(field),
             ulimits: field.list("ulimits").iter().filter_map(|ulimit| self.ulimit(ulimit)).collect(),
             log_configuration: field.get("logConfiguration").and_then(|log| self.log_configuration(log)),
             port_mappings: self.port_mappings(field, network_mode),
+            repository_credentials: self.repository_credentials(field),
+            version_consistency: field
+                .text("versionConsistency")
+                .and_then(|(word, _)| VersionConsistency::from_word(word))
+                .unwrap_or(VersionConsistency::Enabled),
+            environment_files: self.environment_files(field),
+            secrets: self.secrets(field, "secrets"),
+            docker_security_options: self.security_options(field),
+            credential_specs: self.credential_specs(field),
+            depends_on: self.depends_on(field),
+            restart_policy: field.get("restartPolicy").and_then(|policy| self.restart_policy(policy)),
+            links: self.links(field),
+            dns_servers: self.dns_servers(field),
+            dns_search_domains: self.dns_search_domains(field),
+            extra_hosts: field.list("extraHosts").iter().filter_map(|host| self.extra_host(host)).collect(),
+            disable_networking: flag("disableNetworking"),
+            system_controls: self.system_controls(field),
+            resource_requirements: self.resource_requirements(field),
+            log_router: field.get("firelensConfiguration").and_then(|router| self.log_router(router)),
+            mount_points: field.list("mountPoints").iter().filter_map(|mount| self.mount_point(mount)).collect(),
+            volumes_from: self.volumes_from(field),
         };
         self.entry_point(field, &container);
         container
@@ -241,6 +289,40 @@ impl Build<'_> {
         Some(Duration::from_secs(seconds.into()))
     }
 
+    /// An absolute path; whether it may be the root is the caller's.
+    fn absolute(&mut self, object: &Field, key: &str, rule: u8) -> Option<String> {
+        let (path, place) = object.filled_text(key)?;
+        if !path.starts_with('/') {
+            self.findings.error(rule, place, format!("{key} {} is not absolute", quoted(path)), allowed("/…"));
+            return None;
+        }
+        Some(path.to_string())
+    }
+
+    /// A text that must be there and not be empty.
+    fn required<'o>(&mut self, object: &'o Field, key: &str, rule: u8, advice: &str) -> Option<(&'o str, &'o Place)> {
+        let text = object.filled_text(key);
+        if text.is_none() {
+            missing(self.findings, rule, object, key, advice);
+        }
+        text
+    }
+
+    /// The name of another container; whether there is one is asked by the rules.
+    fn reference<T, E>(
+        &mut self,
+        rule: u8,
+        (text, place): (&str, &Place),
+        by: &str,
+        parse: fn(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        let parsed = parse(text).ok();
+        if parsed.is_none() {
+            self.findings.error(rule, place, format!("{by} {} is no name", quoted(text)), allowed(WORD));
+        }
+        parsed
+    }
+
     fn number(&mut self, object: &Field, key: &str, range: RangeInclusive<u32>) -> Option<u32> {
         self.number_of(object, key, range, 3)
     }
@@ -254,6 +336,14 @@ impl Build<'_> {
         }
         within
     }
+}
+
+/// `arn:<partition>:ecs:<region>:<account>:task-definition/<family>:<revision>`; what is no ARN is not used.
+fn is_definition_arn(text: &str) -> bool {
+    let parts: Vec<&str> = text.splitn(6, ':').collect();
+    let ["arn", partition, "ecs", _, _, resource] = parts[..] else { return false };
+    let family = resource.strip_prefix("task-definition/");
+    !partition.is_empty() && family.is_some_and(|family| !family.is_empty()) && !text.chars().any(char::is_whitespace)
 }
 
 fn range_text(range: &RangeInclusive<u32>) -> String {

@@ -1,5 +1,7 @@
 //! A definition as text for a record, and back.
 
+mod parts;
+
 use alloc::{
     boxed::Box,
     string::{String, ToString},
@@ -9,11 +11,15 @@ use core::time::Duration;
 
 use crate::{
     canonical,
-    definition::{ContainerDefinition, LogConfiguration, PortMapping, TaskDefinition},
+    definition::{
+        ContainerDefinition, IsolationMode, LogConfiguration, OperatingSystem, PortMapping, TaskDefinition,
+        VersionConsistency,
+    },
+    fields::Levels,
     finding::Findings,
     health::HealthCheck,
     node::{Member, Node, Value},
-    pipeline::{self, Purpose},
+    pipeline,
 };
 
 impl TaskDefinition {
@@ -28,12 +34,21 @@ impl TaskDefinition {
     /// Reads what [`to_register_json`](Self::to_register_json) wrote.
     ///
     /// Rules that compare values are not run again: what was accepted once stays readable when
-    /// a rule becomes stricter.
+    /// a rule becomes stricter. A field that this version does not carry is refused all the same: it
+    /// was stored by one that does.
     ///
     /// # Errors
     /// The text is not such a definition; the findings say where.
     pub fn from_register_json(text: &str) -> Result<Self, Findings> {
-        pipeline::json("stored definition", text, Purpose::Stored).map(|reading| reading.definition)
+        Self::from_register_json_with(text, Levels::Built)
+    }
+
+    /// The same, for whoever does not run it.
+    ///
+    /// # Errors
+    /// As [`from_register_json`](Self::from_register_json), for these levels.
+    pub fn from_register_json_with(text: &str, levels: Levels) -> Result<Self, Findings> {
+        pipeline::stored("stored definition", text, levels).map(|reading| reading.definition)
     }
 }
 
@@ -44,7 +59,7 @@ struct ObjectWriter(Vec<Member>);
 impl ObjectWriter {
     fn put(&mut self, key: &str, value: Option<Value>) {
         if let Some(value) = value {
-            self.0.push(Member { key: key.into(), key_at: 0, node: node(value) });
+            self.0.push(Member::new(key.into(), 0, node(value)));
         }
     }
 
@@ -64,6 +79,10 @@ impl ObjectWriter {
     fn list(&mut self, key: &str, items: impl Iterator<Item = Value>) {
         let items: Vec<Node> = items.map(node).collect();
         self.put(key, (!items.is_empty()).then_some(Value::List(items)));
+    }
+
+    fn texts<'t>(&mut self, key: &str, texts: impl Iterator<Item = &'t str>) {
+        self.list(key, texts.map(text_value));
     }
 
     fn object(&mut self, key: &str, object: Self) {
@@ -102,9 +121,47 @@ fn task(task: &TaskDefinition) -> Node {
     out.text("executionRoleArn", task.execution_role_arn.as_deref());
     out.list("requiresCompatibilities", task.requires_compatibilities.iter().map(|place| text_value(place.as_str())));
     out.list("tags", task.tags.iter().map(|tag| pair(("key", &tag.key), ("value", &tag.value))));
+    out.list("volumes", task.volumes.iter().map(parts::volume));
+    out.text("pidMode", task.pid_mode.map(|mode| mode.as_str()));
+    out.text("ipcMode", task.ipc_mode.map(|mode| mode.as_str()));
+    out.object("runtimePlatform", platform(task));
+    out.put("proxyConfiguration", task.proxy.as_ref().map(parts::proxy));
+    out.list(
+        "placementConstraints",
+        task.placement_constraints.iter().map(|expression| pair(("type", "memberOf"), ("expression", expression))),
+    );
+    out.list(
+        "inferenceAccelerators",
+        task.inference_accelerators.iter().map(|accelerator| {
+            pair(("deviceName", &accelerator.device_name), ("deviceType", &accelerator.device_type))
+        }),
+    );
+    let mut storage = ObjectWriter::default();
+    storage.number("sizeInGiB", task.ephemeral_storage_gib);
+    out.object("ephemeralStorage", storage);
+    out.flag("enableFaultInjection", task.enable_fault_injection, false);
+    out.object("trustedExecutionConfiguration", isolation(task));
     let containers = task.containers.iter().map(container).map(node).collect();
     out.put("containerDefinitions", Some(Value::List(containers)));
     node(out.into_value())
+}
+
+fn platform(task: &TaskDefinition) -> ObjectWriter {
+    let platform = task.runtime_platform;
+    let mut out = ObjectWriter::default();
+    out.text("cpuArchitecture", platform.cpu_architecture.map(|word| word.as_str()));
+    let family = platform.operating_system;
+    out.text("operatingSystemFamily", (family != OperatingSystem::Linux).then_some(family.as_str()));
+    out
+}
+
+fn isolation(task: &TaskDefinition) -> ObjectWriter {
+    let mut out = ObjectWriter::default();
+    if task.isolation != IsolationMode::Shared || task.attestation_policy.is_some() {
+        out.text("isolationMode", Some(task.isolation.as_str()));
+    }
+    out.text("attestationPolicy", task.attestation_policy.as_deref());
+    out
 }
 
 fn container(container: &ContainerDefinition) -> Value {
@@ -130,9 +187,7 @@ fn container(container: &ContainerDefinition) -> Value {
     out.put("healthCheck", container.health_check.as_ref().map(health_check));
     out.number("stopTimeout", container.stop_timeout.map(whole_seconds));
     out.number("startTimeout", container.start_timeout.map(whole_seconds));
-    let mut linux = ObjectWriter::default();
-    linux.put("initProcessEnabled", container.linux_parameters.init_process_enabled.map(Value::Boolean));
-    out.object("linuxParameters", linux);
+    out.object("linuxParameters", parts::linux(&container.linux_parameters));
     out.list(
         "ulimits",
         container.ulimits.iter().map(|ulimit| {
@@ -145,6 +200,19 @@ fn container(container: &ContainerDefinition) -> Value {
     );
     out.put("logConfiguration", container.log_configuration.as_ref().map(log_configuration));
     out.list("portMappings", container.port_mappings.iter().map(port_mapping));
+    parts::network(container, &mut out);
+    parts::elsewhere(container, &mut out);
+    parts::order(container, &mut out);
+    out.texts("dockerSecurityOptions", container.docker_security_options.iter().map(String::as_str));
+    out.texts("credentialSpecs", container.credential_specs.iter().map(String::as_str));
+    let controls = container.system_controls.iter();
+    out.list("systemControls", controls.map(|(name, value)| pair(("namespace", name), ("value", value))));
+    out.list("resourceRequirements", container.resource_requirements.iter().map(parts::resource));
+    out.put("firelensConfiguration", container.log_router.as_ref().map(parts::log_router));
+    out.list("mountPoints", container.mount_points.iter().map(parts::mount_point));
+    out.list("volumesFrom", container.volumes_from.iter().map(parts::volumes_from));
+    let resolved = container.version_consistency == VersionConsistency::Enabled;
+    out.text("versionConsistency", (!resolved).then_some(container.version_consistency.as_str()));
     out.into_value()
 }
 
@@ -175,14 +243,19 @@ fn log_configuration(log: &LogConfiguration) -> Value {
     let mut out = ObjectWriter::default();
     out.text("logDriver", Some(log.driver.as_str()));
     out.object("options", text_map(&log.options));
+    out.list("secretOptions", log.secret_options.iter().map(parts::secret));
     out.into_value()
 }
 
 fn port_mapping(mapping: &PortMapping) -> Value {
     let mut out = ObjectWriter::default();
-    out.number("containerPort", Some(mapping.container_port));
+    match mapping.last_port {
+        Some(last) => out.text("containerPortRange", Some(&alloc::format!("{}-{last}", mapping.container_port))),
+        None => out.number("containerPort", Some(mapping.container_port)),
+    }
     out.number("hostPort", mapping.host_port);
     out.text("protocol", Some(mapping.protocol.as_str()));
     out.text("name", mapping.name.as_deref());
+    out.text("appProtocol", mapping.app_protocol.map(|word| word.as_str()));
     out.into_value()
 }

@@ -5,11 +5,28 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::{fmt, time::Duration};
+use core::{fmt, net::IpAddr, time::Duration};
 
 use lighterman_ids::{ContainerName, Family, ImageRef};
 
 use crate::health::HealthCheck;
+
+mod linux;
+mod network;
+mod secret;
+mod volume;
+mod words;
+
+pub use linux::{Device, DevicePermissions, LinuxParameters, ResourceRequirement, Tmpfs, Ulimit};
+pub use network::{ExtraHost, HostAddress, Link, PortMapping};
+pub use secret::{EnvironmentFile, Secret, SecretReference, SecretReferenceError, SecretSource};
+pub use volume::{
+    DockerVolume, EfsVolume, FsxVolume, MountPoint, S3FilesVolume, Volume, VolumeScope, VolumeSource, VolumesFrom,
+};
+pub use words::{
+    AppProtocol, Capability, Compatibility, Condition, CpuArchitecture, IpcMode, IsolationMode, LogDriver, NetworkMode,
+    OperatingSystem, PidMode, Protocol, RouterKind, Toggle, UlimitName, VersionConsistency,
+};
 
 /// One task definition: what is to run, not that it runs.
 ///
@@ -40,6 +57,28 @@ pub struct TaskDefinition {
     pub requires_compatibilities: Vec<Compatibility>,
     /// For metadata; never container labels. In file order, keys unique.
     pub tags: Vec<Tag>,
+    /// What containers can mount, in file order; names unique.
+    pub volumes: Vec<Volume>,
+    /// Whose processes the containers see; `None`: each its own.
+    pub pid_mode: Option<PidMode>,
+    /// Whose shared memory the containers use; `None`: the engine's setting.
+    pub ipc_mode: Option<IpcMode>,
+    /// What the images are built for.
+    pub runtime_platform: RuntimePlatform,
+    /// The proxy all traffic is led through.
+    pub proxy: Option<ProxyConfiguration>,
+    /// Expressions that a place must fulfil.
+    pub placement_constraints: Vec<String>,
+    /// Accelerators that containers name.
+    pub inference_accelerators: Vec<InferenceAccelerator>,
+    /// Size of the disk in GiB, at least 1; `None`: the host's.
+    pub ephemeral_storage_gib: Option<u32>,
+    /// Whether containers may ask for faults.
+    pub enable_fault_injection: bool,
+    /// How far it is kept apart from others.
+    pub isolation: IsolationMode,
+    /// Base64; always there with [`IsolationMode::ConfidentialSandbox`].
+    pub attestation_policy: Option<String>,
 }
 
 impl TaskDefinition {
@@ -58,6 +97,17 @@ impl TaskDefinition {
             execution_role_arn: None,
             requires_compatibilities: Vec::new(),
             tags: Vec::new(),
+            volumes: Vec::new(),
+            pid_mode: None,
+            ipc_mode: None,
+            runtime_platform: RuntimePlatform { cpu_architecture: None, operating_system: OperatingSystem::Linux },
+            proxy: None,
+            placement_constraints: Vec::new(),
+            inference_accelerators: Vec::new(),
+            ephemeral_storage_gib: None,
+            enable_fault_injection: false,
+            isolation: IsolationMode::Shared,
+            attestation_policy: None,
         }
     }
 
@@ -119,6 +169,42 @@ pub struct ContainerDefinition {
     pub log_configuration: Option<LogConfiguration>,
     /// In file order. Empty with [`NetworkMode::None`].
     pub port_mappings: Vec<PortMapping>,
+    /// ARN or name of the secret that opens the registry.
+    pub repository_credentials: Option<String>,
+    /// Whether the tag is resolved once for all copies.
+    pub version_consistency: VersionConsistency,
+    /// Files of variables, the later over the earlier, `environment` over both.
+    pub environment_files: Vec<EnvironmentFile>,
+    /// Variables whose values are fetched; names unique, also among `environment`.
+    pub secrets: Vec<Secret>,
+    /// As the API writes them: `no-new-privileges`, `apparmor:PROFILE`, `label:VALUE`.
+    pub docker_security_options: Vec<String>,
+    /// At most one.
+    pub credential_specs: Vec<String>,
+    /// What it waits for; names of other containers of the task.
+    pub depends_on: Vec<Dependency>,
+    /// `None`: it is not restarted by itself.
+    pub restart_policy: Option<RestartPolicy>,
+    /// Other containers in its `/etc/hosts`; the bridge only.
+    pub links: Vec<Link>,
+    /// Empty: the engine's.
+    pub dns_servers: Vec<IpAddr>,
+    /// Empty: the engine's; `.` alone: none.
+    pub dns_search_domains: Vec<String>,
+    /// Lines of `/etc/hosts`, in file order.
+    pub extra_hosts: Vec<ExtraHost>,
+    /// Loopback only.
+    pub disable_networking: bool,
+    /// Kernel settings by name.
+    pub system_controls: BTreeMap<String, String>,
+    /// One per kind, in file order.
+    pub resource_requirements: Vec<ResourceRequirement>,
+    /// It takes the logs of others.
+    pub log_router: Option<LogRouter>,
+    /// Paths unique.
+    pub mount_points: Vec<MountPoint>,
+    /// Other containers whose mounts it has too.
+    pub volumes_from: Vec<VolumesFrom>,
 }
 
 impl ContainerDefinition {
@@ -150,6 +236,24 @@ impl ContainerDefinition {
             ulimits: Vec::new(),
             log_configuration: None,
             port_mappings: Vec::new(),
+            repository_credentials: None,
+            version_consistency: VersionConsistency::Enabled,
+            environment_files: Vec::new(),
+            secrets: Vec::new(),
+            docker_security_options: Vec::new(),
+            credential_specs: Vec::new(),
+            depends_on: Vec::new(),
+            restart_policy: None,
+            links: Vec::new(),
+            dns_servers: Vec::new(),
+            dns_search_domains: Vec::new(),
+            extra_hosts: Vec::new(),
+            disable_networking: false,
+            system_controls: BTreeMap::new(),
+            resource_requirements: Vec::new(),
+            log_router: None,
+            mount_points: Vec::new(),
+            volumes_from: Vec::new(),
         }
     }
 }
@@ -195,152 +299,6 @@ impl Mebibytes {
     }
 }
 
-/// A closed set of words of the API: parsing, spelling and the list for messages from one table.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)+
-        }
-
-        impl $name {
-            /// Every word with its spelling in the API, in the order of the API.
-            pub const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)+];
-
-            /// The spellings alone, in the same order.
-            pub const WORDS: &'static [&'static str] = &[$($word,)+];
-
-            /// The value of that exact spelling.
-            #[must_use]
-            pub fn from_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
-            }
-
-            /// The spelling of the API.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-words!(
-    /// How a task is connected. `awsvpc` is known to the reader and not built yet.
-    NetworkMode {
-        /// The engine's bridge, with published ports.
-        Bridge = "bridge",
-        /// The host's own network.
-        Host = "host",
-        /// Loopback only.
-        None = "none",
-    }
-);
-
-words!(
-    /// Kinds of place a definition can ask to run on.
-    Compatibility {
-        /// Machines of the owner in the cloud.
-        Ec2 = "EC2",
-        /// Machines of the service.
-        Fargate = "FARGATE",
-        /// Machines elsewhere.
-        External = "EXTERNAL",
-        /// Machines kept by the service for the owner.
-        ManagedInstances = "MANAGED_INSTANCES",
-    }
-);
-
-words!(
-    /// Transport of a port mapping.
-    Protocol {
-        /// Also what an absent protocol means.
-        Tcp = "tcp",
-        /// Datagrams.
-        Udp = "udp",
-    }
-);
-
-words!(
-    /// Where output can be sent. `awsfirelens` is known to the reader and not built yet.
-    LogDriver {
-        /// Files on the host, readable through the engine.
-        JsonFile = "json-file",
-        /// The system log over a socket.
-        Syslog = "syslog",
-        /// The journal of the host.
-        Journald = "journald",
-        /// Graylog.
-        Gelf = "gelf",
-        /// A fluentd or fluent-bit daemon.
-        Fluentd = "fluentd",
-        /// The log service of the cloud.
-        Awslogs = "awslogs",
-        /// A Splunk collector.
-        Splunk = "splunk",
-        /// Compact files on the host, readable through the engine; not in the API of the service.
-        Local = "local",
-        /// Output is dropped; not in the API of the service.
-        None = "none",
-    }
-);
-
-words!(
-    /// What a limit is put on; `as` is not allowed by the API.
-    UlimitName {
-        /// Size of core files.
-        Core = "core",
-        /// Processor time.
-        Cpu = "cpu",
-        /// Data segment.
-        Data = "data",
-        /// File size.
-        Fsize = "fsize",
-        /// File locks.
-        Locks = "locks",
-        /// Locked memory.
-        Memlock = "memlock",
-        /// Message queues.
-        Msgqueue = "msgqueue",
-        /// Highest nice value.
-        Nice = "nice",
-        /// Open files.
-        Nofile = "nofile",
-        /// Processes of the user, over all containers.
-        Nproc = "nproc",
-        /// Resident set.
-        Rss = "rss",
-        /// Real-time priority.
-        Rtprio = "rtprio",
-        /// Real-time without a blocking call.
-        Rttime = "rttime",
-        /// Pending signals.
-        Sigpending = "sigpending",
-        /// Stack segment.
-        Stack = "stack",
-    }
-);
-
-impl LogDriver {
-    /// Whether a plain local run shows the output here instead of sending it away (taskdef.md 2.7).
-    #[must_use]
-    pub const fn leaves_the_machine(self) -> bool {
-        match self {
-            Self::Awslogs | Self::Splunk => true,
-            Self::JsonFile | Self::Syslog | Self::Journald | Self::Gelf | Self::Fluentd | Self::Local | Self::None => {
-                false
-            }
-        }
-    }
-}
-
 /// One tag of a task definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
@@ -350,22 +308,54 @@ pub struct Tag {
     pub value: String,
 }
 
-/// Kernel options of a container (taskdef.md 2.6).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct LinuxParameters {
-    /// Run an init process as process 1; `None`: the engine's setting.
-    pub init_process_enabled: Option<bool>,
+/// What the images of a task are built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RuntimePlatform {
+    /// `None`: the host's.
+    pub cpu_architecture: Option<CpuArchitecture>,
+    /// Linux where the file has none.
+    pub operating_system: OperatingSystem,
 }
 
-/// A resource limit of the processes of a container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ulimit {
-    /// What is limited.
-    pub name: UlimitName,
-    /// Where the process starts; -1 is unlimited; not above `hard`.
-    pub soft: i64,
-    /// How far it may raise the limit; -1 is unlimited.
-    pub hard: i64,
+/// The proxy that the traffic of a task is led through; its type is always `APPMESH`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ProxyConfiguration {
+    /// A container of the task.
+    pub container: ContainerName,
+    /// `IgnoredUID`, `AppPorts` and others, as written.
+    pub properties: BTreeMap<String, String>,
+}
+
+/// An accelerator of a kind the service no longer has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InferenceAccelerator {
+    /// Name that containers use.
+    pub device_name: String,
+    /// Kind of device.
+    pub device_type: String,
+}
+
+/// One container that another waits for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dependency {
+    /// Another container of the task.
+    pub container: ContainerName,
+    /// What is waited for.
+    pub condition: Condition,
+}
+
+/// When a container is started again (engine.md 3.10). The engine is never asked to do it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RestartPolicy {
+    /// Exit codes after which it is left alone; at most 50.
+    pub ignored_exit_codes: Vec<i32>,
+    /// How long it must have run: 60 to 1800 s, whole seconds.
+    pub attempt_period: Duration,
+}
+
+impl RestartPolicy {
+    /// What an absent period means (taskdef.md 4).
+    pub const DEFAULT_PERIOD: Duration = Duration::from_secs(300);
 }
 
 /// Where the output of a container goes.
@@ -375,17 +365,15 @@ pub struct LogConfiguration {
     pub driver: LogDriver,
     /// As written; an option that the driver does not know fails the create call.
     pub options: BTreeMap<String, String>,
+    /// Options whose values are fetched.
+    pub secret_options: Vec<Secret>,
 }
 
-/// One container port that is published, or announced.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PortMapping {
-    /// 1 to 65535.
-    pub container_port: u16,
-    /// `None` on the bridge: any free port. Host mode: always `Some`, equal to `container_port`.
-    pub host_port: Option<u16>,
-    /// Transport.
-    pub protocol: Protocol,
-    /// Shown in metadata; up to 64 of `a-z 0-9 _ -`.
-    pub name: Option<String>,
+/// A container that takes the logs of others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LogRouter {
+    /// The program in it.
+    pub kind: RouterKind,
+    /// As written.
+    pub options: BTreeMap<String, String>,
 }

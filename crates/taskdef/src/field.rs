@@ -18,7 +18,11 @@ pub(crate) enum FieldValue {
     Text(String),
     Integer(i64),
     Boolean(bool),
-    Texts(Vec<String>),
+    /// As many places as texts.
+    Texts {
+        texts: Vec<String>,
+        places: Vec<Place>,
+    },
     /// Free keys.
     Map(Vec<(String, Field)>),
     List(Vec<Field>),
@@ -41,7 +45,7 @@ impl Field {
             | FieldValue::Text(_)
             | FieldValue::Integer(_)
             | FieldValue::Boolean(_)
-            | FieldValue::Texts(_)
+            | FieldValue::Texts { .. }
             | FieldValue::Map(_)
             | FieldValue::List(_) => None,
         }
@@ -75,9 +79,18 @@ impl Field {
 
     pub(crate) fn texts(&self, key: &str) -> &[String] {
         match self.get(key).map(|field| &field.value) {
-            Some(FieldValue::Texts(texts)) => texts,
+            Some(FieldValue::Texts { texts, .. }) => texts,
             _ => &[],
         }
+    }
+
+    /// The same, each with its place.
+    pub(crate) fn placed_texts(&self, key: &str) -> impl Iterator<Item = (&str, &Place)> {
+        let (texts, places): (&[String], &[Place]) = match self.get(key).map(|field| &field.value) {
+            Some(FieldValue::Texts { texts, places }) => (texts, places),
+            _ => (&[], &[]),
+        };
+        texts.iter().map(String::as_str).zip(places)
     }
 
     /// Elements of a list of objects.
@@ -95,6 +108,23 @@ impl Field {
             _ => &[],
         };
         entries.iter().filter_map(|(key, field)| Some((key.as_str(), field.value.as_text()?, &field.place)))
+    }
+
+    /// Whole numbers of a list, each with its place.
+    pub(crate) fn integers(&self, key: &str) -> impl Iterator<Item = (i64, &Place)> {
+        self.list(key).iter().filter_map(|field| {
+            if let FieldValue::Integer(number) = field.value { Some((number, &field.place)) } else { None }
+        })
+    }
+
+    /// Whether a member is present, and whole.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some() && !self.is_broken(key)
+    }
+
+    /// Members of an object.
+    pub(crate) fn members(&self) -> &[(&'static str, Self)] {
+        if let FieldValue::Object(members) = &self.value { members } else { &[] }
     }
 
     /// Whether there is a finding on this member already.

@@ -1,17 +1,21 @@
 //! Every field of the API model, what it holds, and what becomes of it: the one place that knows.
 //!
-//! The reader walks a document along [`TASK_FIELDS`]; the page of fields is written from it too.
-//! A field that is not here is unknown, and warned about by name; one that is here and not built
-//! is refused by name. Nothing is dropped in silence.
+//! The reader walks a document along [`TASK_FIELDS`]; the page `docs/fields.md` is written from it
+//! too. All of it is read, typed and checked; only then a field that the rest of the program does
+//! not carry yet is refused by its row here, so that building it ends with the change of one row.
+//! A field that is not here is unknown, and warned about by name. Nothing is dropped in silence.
 
 use crate::{
-    definition::{Compatibility, LogDriver, NetworkMode, Protocol, UlimitName},
+    definition::{
+        AppProtocol, Compatibility, Condition, CpuArchitecture, IpcMode, IsolationMode, LogDriver, NetworkMode,
+        OperatingSystem, PidMode, Protocol, RouterKind, Toggle, UlimitName, VersionConsistency,
+    },
     fields::{
         FieldKind::{
             Boolean, CpuAmount, Integer, Integers, MemoryAmount, Name, Object, Objects, Opaque, Pairs, Text, TextMap,
             Texts, Word, Words,
         },
-        Support::{Honoured, Ignored, Later, Noted, Refused},
+        Support::{Approximated, Honoured, Later, Noted, ReadOnly, Refused},
     },
 };
 
@@ -37,8 +41,8 @@ pub enum FieldKind {
     Integer,
     /// `true` or `false`.
     Boolean,
-    /// One word of a closed set: those that are built, and those that are not yet.
-    Word(&'static [&'static str], &'static [&'static str]),
+    /// One word of a closed set, and the words of it that fare otherwise than the field.
+    Word(&'static [&'static str], &'static [(&'static str, Support)]),
     /// Processor amount of a task, as units.
     CpuAmount,
     /// Memory amount of a task, as MiB.
@@ -66,14 +70,27 @@ pub enum FieldKind {
 pub enum Support {
     /// Does what the API says.
     Honoured,
-    /// Accepted, with a warning that says what happens instead.
+    /// Accepted; something near it happens instead, and a warning says what.
+    Approximated(&'static str),
+    /// Accepted and without effect; a warning says why.
     Noted(&'static str),
     /// Read-only in the API (taskdef.md 1.2): accepted, not used, no finding.
-    Ignored,
+    ReadOnly,
     /// Not built yet: refused by name, unless it holds nothing or this text, which changes nothing.
     Later(&'static str),
     /// Refused by name, for this reason.
     Refused(&'static str),
+}
+
+/// How much of the table is acted on when a definition is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Levels {
+    /// All of it: what is accepted can be run by this version.
+    Built,
+    /// As if everything were built that is to be: `Later` counts as `Honoured`.
+    Planned,
+    /// None of it: only types and rules count, as for a payload that was checked elsewhere.
+    Any,
 }
 
 const fn row(key: &'static str, kind: FieldKind, support: Support) -> FieldRow {
@@ -83,12 +100,15 @@ const fn row(key: &'static str, kind: FieldKind, support: Support) -> FieldRow {
 /// Not built, and no value but nothing is without effect.
 const LATER: Support = Later("");
 
+/// A second container in a task.
+pub const SEVERAL_CONTAINERS: Support = LATER;
+
 /// Members of a task definition.
 pub const TASK_FIELDS: &[FieldRow] = &[
     row("family", Name, Honoured),
     row("taskRoleArn", Name, Noted("no credentials are served to the containers")),
-    row("executionRoleArn", Name, Noted("images are fetched with the engine's own access")),
-    row("networkMode", Word(NetworkMode::WORDS, &["awsvpc"]), Honoured),
+    row("executionRoleArn", Name, Approximated("images are fetched with the engine's own access")),
+    row("networkMode", Word(NetworkMode::WORDS, &[("awsvpc", LATER)]), Honoured),
     row("containerDefinitions", Objects(CONTAINER_FIELDS), Honoured),
     row("volumes", Objects(VOLUME_FIELDS), LATER),
     row("cpu", CpuAmount, Noted("the limit of the task is not set")),
@@ -96,8 +116,8 @@ pub const TASK_FIELDS: &[FieldRow] = &[
     row("requiresCompatibilities", Words(Compatibility::WORDS), Honoured),
     row("placementConstraints", Objects(PLACEMENT_FIELDS), Noted("there is one place to run")),
     row("runtimePlatform", Object(PLATFORM_FIELDS), Honoured),
-    row("pidMode", Word(&[], &["host", "task"]), LATER),
-    row("ipcMode", Word(&[], &["host", "task", "none"]), LATER),
+    row("pidMode", Word(PidMode::WORDS, &[]), LATER),
+    row("ipcMode", Word(IpcMode::WORDS, &[]), LATER),
     row("proxyConfiguration", Object(PROXY_FIELDS), LATER),
     row("inferenceAccelerators", Objects(ACCELERATOR_FIELDS), Refused("the service has retired it")),
     row(
@@ -111,25 +131,25 @@ pub const TASK_FIELDS: &[FieldRow] = &[
     row("taskDefinitionArn", Text, Honoured),
     row("revision", Integer, Honoured),
     row("status", Word(&["ACTIVE", "INACTIVE", "DELETE_IN_PROGRESS"], &[]), Honoured),
-    row("requiresAttributes", Opaque, Ignored),
-    row("compatibilities", Opaque, Ignored),
-    row("registeredAt", Opaque, Ignored),
-    row("deregisteredAt", Opaque, Ignored),
-    row("deleteRequestedAt", Opaque, Ignored),
-    row("registeredBy", Opaque, Ignored),
+    row("requiresAttributes", Opaque, ReadOnly),
+    row("compatibilities", Opaque, ReadOnly),
+    row("registeredAt", Opaque, ReadOnly),
+    row("deregisteredAt", Opaque, ReadOnly),
+    row("deleteRequestedAt", Opaque, ReadOnly),
+    row("registeredBy", Opaque, ReadOnly),
 ];
 
 /// Members of a container definition.
 pub const CONTAINER_FIELDS: &[FieldRow] = &[
     row("name", Name, Honoured),
     row("image", Name, Honoured),
-    row("repositoryCredentials", Object(&[row("credentialsParameter", Name, LATER)]), LATER),
-    row("versionConsistency", Word(&["enabled"], &["disabled"]), Honoured),
+    row("repositoryCredentials", Object(&[row("credentialsParameter", Name, Honoured)]), LATER),
+    row("versionConsistency", Word(VersionConsistency::WORDS, &[("disabled", LATER)]), Honoured),
     row("essential", Boolean, Honoured),
     row("entryPoint", Texts, Honoured),
     row("command", Texts, Honoured),
     row("environment", Pairs("name", "value"), Honoured),
-    row("environmentFiles", Objects(&[row("value", Text, LATER), row("type", Word(&[], &["s3"]), LATER)]), LATER),
+    row("environmentFiles", Objects(&[row("value", Text, Honoured), row("type", Word(&["s3"], &[]), Honoured)]), LATER),
     row("secrets", Objects(SECRET_FIELDS), LATER),
     row("user", Text, Honoured),
     row("workingDirectory", Text, Honoured),
@@ -149,7 +169,7 @@ pub const CONTAINER_FIELDS: &[FieldRow] = &[
     row("links", Texts, LATER),
     row("dnsServers", Texts, LATER),
     row("dnsSearchDomains", Texts, LATER),
-    row("extraHosts", Objects(&[row("hostname", Text, LATER), row("ipAddress", Text, LATER)]), LATER),
+    row("extraHosts", Objects(&[row("hostname", Text, Honoured), row("ipAddress", Text, Honoured)]), LATER),
     row("disableNetworking", Boolean, LATER),
     row("cpu", Integer, Honoured),
     row("memory", Integer, Honoured),
@@ -157,12 +177,12 @@ pub const CONTAINER_FIELDS: &[FieldRow] = &[
     row("healthCheck", Object(HEALTH_FIELDS), Honoured),
     row("linuxParameters", Object(LINUX_FIELDS), Honoured),
     row("ulimits", Objects(ULIMIT_FIELDS), Honoured),
-    row("systemControls", Objects(&[row("namespace", Text, LATER), row("value", Text, LATER)]), LATER),
+    row("systemControls", Objects(&[row("namespace", Text, Honoured), row("value", Text, Honoured)]), LATER),
     row("resourceRequirements", Objects(RESOURCE_FIELDS), LATER),
     row("logConfiguration", Object(LOG_FIELDS), Honoured),
     row("firelensConfiguration", Object(ROUTER_FIELDS), LATER),
     row("mountPoints", Objects(MOUNT_FIELDS), LATER),
-    row("volumesFrom", Objects(&[row("sourceContainer", Text, LATER), row("readOnly", Boolean, LATER)]), LATER),
+    row("volumesFrom", Objects(&[row("sourceContainer", Text, Honoured), row("readOnly", Boolean, Honoured)]), LATER),
 ];
 
 const HEALTH_FIELDS: &[FieldRow] = &[
@@ -179,7 +199,7 @@ const PORT_FIELDS: &[FieldRow] = &[
     row("protocol", Word(Protocol::WORDS, &[]), Honoured),
     row("containerPortRange", Name, LATER),
     row("name", Text, Honoured),
-    row("appProtocol", Word(&["http", "http2", "grpc"], &[]), Noted("there is no service connect")),
+    row("appProtocol", Word(AppProtocol::WORDS, &[]), Noted("there is no service connect")),
 ];
 
 const LINUX_FIELDS: &[FieldRow] = &[
@@ -189,13 +209,21 @@ const LINUX_FIELDS: &[FieldRow] = &[
     row("sharedMemorySize", Integer, Later("0")),
     row(
         "tmpfs",
-        Objects(&[row("containerPath", Text, LATER), row("size", Integer, LATER), row("mountOptions", Texts, LATER)]),
+        Objects(&[
+            row("containerPath", Text, Honoured),
+            row("size", Integer, Honoured),
+            row("mountOptions", Texts, Honoured),
+        ]),
         LATER,
     ),
-    row("capabilities", Object(&[row("add", Texts, LATER), row("drop", Texts, LATER)]), LATER),
+    row("capabilities", Object(&[row("add", Texts, Honoured), row("drop", Texts, Honoured)]), LATER),
     row(
         "devices",
-        Objects(&[row("hostPath", Text, LATER), row("containerPath", Text, LATER), row("permissions", Texts, LATER)]),
+        Objects(&[
+            row("hostPath", Text, Honoured),
+            row("containerPath", Text, Honoured),
+            row("permissions", Texts, Honoured),
+        ]),
         LATER,
     ),
 ];
@@ -206,42 +234,55 @@ const ULIMIT_FIELDS: &[FieldRow] = &[
     row("hardLimit", Integer, Honoured),
 ];
 
+const SHOWN_HERE: Support = Approximated("its output is shown here, not sent");
+
 const LOG_FIELDS: &[FieldRow] = &[
-    row("logDriver", Word(LogDriver::WORDS, &["awsfirelens"]), Honoured),
+    row(
+        "logDriver",
+        Word(LogDriver::WORDS, &[("awslogs", SHOWN_HERE), ("splunk", SHOWN_HERE), ("awsfirelens", LATER)]),
+        Honoured,
+    ),
     row("options", TextMap, Honoured),
     row("secretOptions", Objects(SECRET_FIELDS), LATER),
 ];
 
-const SECRET_FIELDS: &[FieldRow] = &[row("name", Text, LATER), row("valueFrom", Text, LATER)];
+const SECRET_FIELDS: &[FieldRow] = &[row("name", Text, Honoured), row("valueFrom", Text, Honoured)];
 
-const DEPENDENCY_FIELDS: &[FieldRow] = &[
-    row("containerName", Name, LATER),
-    row("condition", Word(&[], &["START", "COMPLETE", "SUCCESS", "HEALTHY"]), LATER),
-];
+const DEPENDENCY_FIELDS: &[FieldRow] =
+    &[row("containerName", Name, Honoured), row("condition", Word(Condition::WORDS, &[]), Honoured)];
 
 const RESTART_FIELDS: &[FieldRow] = &[
-    row("enabled", Boolean, LATER),
-    row("ignoredExitCodes", Integers, LATER),
-    row("restartAttemptPeriod", Integer, LATER),
+    row("enabled", Boolean, Honoured),
+    row("ignoredExitCodes", Integers, Honoured),
+    row("restartAttemptPeriod", Integer, Honoured),
 ];
 
 const MOUNT_FIELDS: &[FieldRow] =
-    &[row("sourceVolume", Name, LATER), row("containerPath", Text, LATER), row("readOnly", Boolean, LATER)];
+    &[row("sourceVolume", Name, Honoured), row("containerPath", Text, Honoured), row("readOnly", Boolean, Honoured)];
 
 const ROUTER_FIELDS: &[FieldRow] =
-    &[row("type", Word(&[], &["fluentd", "fluentbit"]), LATER), row("options", TextMap, LATER)];
+    &[row("type", Word(RouterKind::WORDS, &[]), Honoured), row("options", TextMap, Honoured)];
+
+const NO_SUCH_DEVICE: Support = Refused("there is no way to hand such a device out");
 
 const RESOURCE_FIELDS: &[FieldRow] = &[
-    row("type", Word(&[], &["GPU", "InferenceAccelerator", "NeuronDevice"]), LATER),
-    row("value", Text, LATER),
+    row(
+        "type",
+        Word(
+            &["GPU", "InferenceAccelerator", "NeuronDevice"],
+            &[("InferenceAccelerator", NO_SUCH_DEVICE), ("NeuronDevice", NO_SUCH_DEVICE)],
+        ),
+        Honoured,
+    ),
+    row("value", Text, Honoured),
     row(
         "sharingStrategy",
         Object(&[row(
             "nvidiaMps",
-            Object(&[row("memory", Integer, LATER), row("maxComputePercent", Integer, LATER)]),
-            LATER,
+            Object(&[row("memory", Integer, Honoured), row("maxComputePercent", Integer, Honoured)]),
+            Honoured,
         )]),
-        LATER,
+        Refused("sharing a device needs a daemon that is not here"),
     ),
 ];
 
@@ -249,73 +290,87 @@ const PLACEMENT_FIELDS: &[FieldRow] =
     &[row("type", Word(&["memberOf"], &[]), Honoured), row("expression", Text, Honoured)];
 
 const PLATFORM_FIELDS: &[FieldRow] = &[
-    row("cpuArchitecture", Word(&[], &["X86_64", "ARM64"]), LATER),
-    row("operatingSystemFamily", Word(&["LINUX"], WINDOWS), Honoured),
+    row("cpuArchitecture", Word(CpuArchitecture::WORDS, &[]), LATER),
+    row("operatingSystemFamily", Word(OperatingSystem::WORDS, WINDOWS), Honoured),
 ];
 
-const WINDOWS: &[&str] = &[
-    "WINDOWS_SERVER_2016_FULL",
-    "WINDOWS_SERVER_2019_FULL",
-    "WINDOWS_SERVER_2019_CORE",
-    "WINDOWS_SERVER_2004_CORE",
-    "WINDOWS_SERVER_20H2_CORE",
-    "WINDOWS_SERVER_2022_FULL",
-    "WINDOWS_SERVER_2022_CORE",
-    "WINDOWS_SERVER_2025_FULL",
-    "WINDOWS_SERVER_2025_CORE",
+const OTHER_KERNEL: Support = Refused("it needs the kernel of Windows");
+
+const WINDOWS: &[(&str, Support)] = &[
+    ("WINDOWS_SERVER_2016_FULL", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2019_FULL", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2019_CORE", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2004_CORE", OTHER_KERNEL),
+    ("WINDOWS_SERVER_20H2_CORE", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2022_FULL", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2022_CORE", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2025_FULL", OTHER_KERNEL),
+    ("WINDOWS_SERVER_2025_CORE", OTHER_KERNEL),
 ];
 
 const PROXY_FIELDS: &[FieldRow] = &[
-    row("type", Word(&[], &["APPMESH"]), LATER),
-    row("containerName", Name, LATER),
-    row("properties", Pairs("name", "value"), LATER),
+    row("type", Word(&["APPMESH"], &[]), Honoured),
+    row("containerName", Name, Honoured),
+    row("properties", Pairs("name", "value"), Honoured),
 ];
 
-const ACCELERATOR_FIELDS: &[FieldRow] = &[row("deviceName", Text, LATER), row("deviceType", Text, LATER)];
+const ACCELERATOR_FIELDS: &[FieldRow] = &[row("deviceName", Text, Honoured), row("deviceType", Text, Honoured)];
+
+const NO_ISOLATION: Support = Refused("the isolation that is asked for cannot be given");
 
 const TRUSTED_FIELDS: &[FieldRow] = &[
-    row("isolationMode", Word(&["SHARED"], &["ISOLATED_SANDBOX", "CONFIDENTIAL_SANDBOX"]), Honoured),
-    row("attestationPolicy", Text, LATER),
+    row(
+        "isolationMode",
+        Word(IsolationMode::WORDS, &[("ISOLATED_SANDBOX", NO_ISOLATION), ("CONFIDENTIAL_SANDBOX", NO_ISOLATION)]),
+        Honoured,
+    ),
+    row("attestationPolicy", Text, NO_ISOLATION),
 ];
 
 const AUTHORIZATION_FIELDS: &[FieldRow] =
-    &[row("accessPointId", Text, LATER), row("iam", Word(&[], &["ENABLED", "DISABLED"]), LATER)];
+    &[row("accessPointId", Text, Honoured), row("iam", Word(Toggle::WORDS, &[]), Honoured)];
 
 const EFS_FIELDS: &[FieldRow] = &[
-    row("fileSystemId", Name, LATER),
-    row("rootDirectory", Text, LATER),
-    row("transitEncryption", Word(&[], &["ENABLED", "DISABLED"]), LATER),
-    row("transitEncryptionPort", Integer, LATER),
-    row("authorizationConfig", Object(AUTHORIZATION_FIELDS), LATER),
+    row("fileSystemId", Name, Honoured),
+    row("rootDirectory", Text, Honoured),
+    row("transitEncryption", Word(Toggle::WORDS, &[]), Honoured),
+    row("transitEncryptionPort", Integer, Honoured),
+    row("authorizationConfig", Object(AUTHORIZATION_FIELDS), Honoured),
 ];
 
 const S3_FILES_FIELDS: &[FieldRow] = &[
-    row("fileSystemArn", Name, LATER),
-    row("rootDirectory", Text, LATER),
-    row("transitEncryptionPort", Integer, LATER),
-    row("accessPointArn", Name, LATER),
+    row("fileSystemArn", Name, Honoured),
+    row("rootDirectory", Text, Honoured),
+    row("transitEncryptionPort", Integer, Honoured),
+    row("accessPointArn", Name, Honoured),
 ];
 
 const FSX_FIELDS: &[FieldRow] = &[
-    row("fileSystemId", Name, LATER),
-    row("rootDirectory", Text, LATER),
-    row("authorizationConfig", Object(&[row("credentialsParameter", Name, LATER), row("domain", Text, LATER)]), LATER),
+    row("fileSystemId", Name, Honoured),
+    row("rootDirectory", Text, Honoured),
+    row(
+        "authorizationConfig",
+        Object(&[row("credentialsParameter", Name, Honoured), row("domain", Text, Honoured)]),
+        Honoured,
+    ),
 ];
 
 const DOCKER_VOLUME_FIELDS: &[FieldRow] = &[
-    row("scope", Word(&[], &["task", "shared"]), LATER),
-    row("autoprovision", Boolean, LATER),
-    row("driver", Text, LATER),
-    row("driverOpts", TextMap, LATER),
-    row("labels", TextMap, LATER),
+    row("scope", Word(&["task", "shared"], &[]), Honoured),
+    row("autoprovision", Boolean, Honoured),
+    row("driver", Text, Honoured),
+    row("driverOpts", TextMap, Honoured),
+    row("labels", TextMap, Honoured),
 ];
 
+const NOT_MOUNTED: Support = Refused("it cannot be mounted here; use host with a sourcePath");
+
 const VOLUME_FIELDS: &[FieldRow] = &[
-    row("name", Name, LATER),
-    row("host", Object(&[row("sourcePath", Name, LATER)]), LATER),
-    row("dockerVolumeConfiguration", Object(DOCKER_VOLUME_FIELDS), LATER),
-    row("efsVolumeConfiguration", Object(EFS_FIELDS), LATER),
-    row("s3filesVolumeConfiguration", Object(S3_FILES_FIELDS), LATER),
-    row("fsxWindowsFileServerVolumeConfiguration", Object(FSX_FIELDS), LATER),
-    row("configuredAtLaunch", Boolean, LATER),
+    row("name", Name, Honoured),
+    row("host", Object(&[row("sourcePath", Name, Honoured)]), Honoured),
+    row("dockerVolumeConfiguration", Object(DOCKER_VOLUME_FIELDS), Honoured),
+    row("efsVolumeConfiguration", Object(EFS_FIELDS), NOT_MOUNTED),
+    row("s3filesVolumeConfiguration", Object(S3_FILES_FIELDS), NOT_MOUNTED),
+    row("fsxWindowsFileServerVolumeConfiguration", Object(FSX_FIELDS), NOT_MOUNTED),
+    row("configuredAtLaunch", Boolean, Approximated("it is an empty volume of the task")),
 ];

@@ -192,6 +192,15 @@ impl Collector {
         if kept.len() < MAX_KEPT { kept.push(note) } else { self.dropped += 1 }
     }
 
+    /// Whether a further one would not be kept.
+    pub(crate) const fn is_full(&self, level: Level) -> bool {
+        let kept = match level {
+            Level::Error => &self.errors,
+            Level::Warning => &self.warnings,
+        };
+        kept.len() >= MAX_KEPT
+    }
+
     pub(crate) const fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }

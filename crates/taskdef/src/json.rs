@@ -118,7 +118,7 @@ impl Parser<'_, '_> {
                 self.duplicate(&key, key_at, *first);
             } else {
                 seen.insert(key.clone(), key_at);
-                members.push(Member { key, key_at, node });
+                members.push(Member::new(key, key_at, node));
             }
             self.skip_blanks();
             if self.take("}") {

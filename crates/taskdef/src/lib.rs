@@ -1,9 +1,9 @@
 //! Task definitions: ECS JSON, or the same in TOML, read into a shape-valid [`TaskDefinition`].
 //!
-//! Every finding is reported at once, with line, column, JSON path and what would be right. A field
-//! of the API that is not built yet is refused by name, an unknown one is warned about with the
-//! nearest known name, and nothing is dropped in silence: the module [`fields`] is the one table
-//! that knows what becomes of each.
+//! Every finding is reported at once, with line, column, JSON path and what would be right. Every
+//! field of the API is read and typed; one that the program does not carry yet is refused by name
+//! in the end, an unknown one is warned about with the nearest known name, and nothing is dropped
+//! in silence: the module [`fields`] is the one table that knows what becomes of each.
 //!
 //! Begin with `read` (feature `reader`), [`TaskDefinition`] and [`Finding`]. A definition goes into
 //! a record and comes back by [`TaskDefinition::to_register_json`] and
@@ -39,6 +39,7 @@ extern crate alloc;
 mod amount;
 mod build;
 mod canonical;
+mod cloudformation;
 mod codec;
 mod conform;
 mod definition;
@@ -55,17 +56,24 @@ mod pipeline;
 mod read;
 mod rules;
 mod shape;
+mod support;
 #[cfg(feature = "reader")]
 mod toml_source;
 mod wording;
 
 #[cfg(feature = "reader")]
-pub use read::read;
+pub use read::{read, read_with};
 
 pub use definition::{
-    Compatibility, ContainerDefinition, CpuUnits, EnvironmentValue, LinuxParameters, LogConfiguration, LogDriver,
-    Mebibytes, NetworkMode, PortMapping, Protocol, Tag, TaskDefinition, Ulimit, UlimitName,
+    AppProtocol, Capability, Compatibility, Condition, ContainerDefinition, CpuArchitecture, CpuUnits, Dependency,
+    Device, DevicePermissions, DockerVolume, EfsVolume, EnvironmentFile, EnvironmentValue, ExtraHost, FsxVolume,
+    HostAddress, InferenceAccelerator, IpcMode, IsolationMode, Link, LinuxParameters, LogConfiguration, LogDriver,
+    LogRouter, Mebibytes, MountPoint, NetworkMode, OperatingSystem, PidMode, PortMapping, Protocol, ProxyConfiguration,
+    ResourceRequirement, RestartPolicy, RouterKind, RuntimePlatform, S3FilesVolume, Secret, SecretReference,
+    SecretReferenceError, SecretSource, Tag, TaskDefinition, Tmpfs, Toggle, Ulimit, UlimitName, VersionConsistency,
+    Volume, VolumeScope, VolumeSource, VolumesFrom,
 };
 pub use finding::{Advice, Finding, Findings, Level, RuleId};
 pub use health::{HealthCheck, HealthTest, HealthTestError};
 pub use pipeline::Reading;
+pub use shape::Shape;

@@ -2,6 +2,8 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
+use crate::finding::Place;
+
 /// Byte offset into the text; the text is at most [`MAX_TEXT`](crate::limits::MAX_TEXT) long.
 pub(crate) type Offset = u32;
 
@@ -30,9 +32,48 @@ pub(crate) enum Value {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
+    /// In the spelling of the Register call, once the shape is known.
     pub(crate) key: Box<str>,
     pub(crate) key_at: Offset,
     pub(crate) node: Node,
+    pub(crate) spelling: Spelling,
+}
+
+/// How the document has a key, so that paths name the original place (taskdef.md 3.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// As it is.
+    Same,
+    /// Otherwise.
+    Other(Box<str>),
+    /// Not at all: the shape implies it.
+    Implied,
+}
+
+impl Member {
+    pub(crate) const fn new(key: Box<str>, key_at: Offset, node: Node) -> Self {
+        Self { key, key_at, node, spelling: Spelling::Same }
+    }
+
+    /// A member that the shape implies; it stands where its value stands.
+    pub(crate) fn implied(key: &str, node: Node) -> Self {
+        Self { key: key.into(), key_at: node.at, node, spelling: Spelling::Implied }
+    }
+
+    /// The key as the document has it.
+    pub(crate) fn written(&self) -> &str {
+        if let Spelling::Other(written) = &self.spelling { written } else { &self.key }
+    }
+
+    /// The place of its value.
+    pub(crate) fn place_in(&self, parent: &Place) -> Place {
+        let path = parent.path.as_ref();
+        let path = match &self.spelling {
+            Spelling::Implied => path.cloned(),
+            Spelling::Same | Spelling::Other(_) => path.map(|path| path.key(self.written())),
+        };
+        Place { at: self.node.at, path }
+    }
 }
 
 impl Node {
@@ -49,6 +90,13 @@ impl Node {
     /// The member of exactly that key.
     pub(crate) fn member(&self, key: &str) -> Option<&Member> {
         self.members()?.iter().find(|member| &*member.key == key)
+    }
+
+    /// The function of a template that still has to be carried out, such as `Fn::Sub`.
+    pub(crate) fn intrinsic(&self) -> Option<&str> {
+        let [member] = self.members()? else { return None };
+        let key = member.written();
+        (key == "Ref" || key.starts_with("Fn::")).then_some(key)
     }
 
     /// What it is, for messages.

@@ -1,15 +1,18 @@
 //! The way from text to definition: parse, recognise the shape, hold against the field table,
-//! build, check the rules.
+//! build, check the rules, and at last refuse what is not built.
 
 use alloc::{format, string::String};
 
 use crate::{
-    TaskDefinition, build, canonical, conform, fields,
+    TaskDefinition, build, canonical, conform,
+    fields::{Levels, TASK_FIELDS},
     finding::{Collector, Findings, Place, allowed},
     json,
     limits::MAX_TEXT,
     node::Node,
-    rules, shape,
+    rules,
+    shape::{self, Shape},
+    support,
 };
 
 /// A definition that was read without an error.
@@ -22,6 +25,8 @@ pub struct Reading {
     /// The digest of a definition is taken from this, so that a version that knows one more field
     /// or another default finds the same digest for the same file (B-099). Holds environment values.
     pub canonical_text: String,
+    /// In which form it was written.
+    pub shape: Shape,
     /// No errors; the warnings in document order.
     pub warnings: Findings,
 }
@@ -35,10 +40,10 @@ pub(crate) enum Purpose {
     Stored,
 }
 
-pub(crate) fn json(source: &str, text: &str, purpose: Purpose) -> Result<Reading, Findings> {
+pub(crate) fn stored(source: &str, text: &str, levels: Levels) -> Result<Reading, Findings> {
     let mut findings = Collector::default();
     let root = within_limit(text.len(), &mut findings).then(|| json::parse(text, 0, &mut findings)).flatten();
-    finish(source, text, root, purpose, findings)
+    finish(source, text, root, Purpose::Stored, levels, findings)
 }
 
 /// V1: the limit on text.
@@ -56,24 +61,27 @@ pub(crate) fn finish(
     text: &str,
     root: Option<Node>,
     purpose: Purpose,
+    levels: Levels,
     mut findings: Collector,
 ) -> Result<Reading, Findings> {
-    let shaped = root.and_then(|root| shape::recognise(root, &mut findings));
+    let shaped = root.and_then(|root| shape::recognise(root, source, &mut findings));
     let read = shaped.map(|shaped| {
         let canonical_text = canonical::text(&shaped.task);
         let members = shaped.task.members().unwrap_or(&[]);
-        let root = conform::object(members, fields::TASK_FIELDS, &shaped.place, &mut findings);
-        let definition = build::task(&root, &mut findings);
+        let root = conform::object(members, TASK_FIELDS, &shaped.place, &mut findings);
+        let definition = build::task(&root, shaped.shape, &mut findings);
         if purpose == Purpose::File {
-            rules::check(&root, &definition, &canonical_text, &mut findings);
+            rules::check(&root, &definition, shaped.shape, &canonical_text, &mut findings);
+            support::several_containers(&root, levels, &mut findings);
         }
-        (definition, canonical_text)
+        support::fields(&root, TASK_FIELDS, levels, &mut findings);
+        (definition, canonical_text, shaped.shape)
     });
     let refused = findings.has_errors();
     let findings = findings.finish(source, text);
     match read {
-        Some((definition, canonical_text)) if !refused => {
-            Ok(Reading { definition, canonical_text, warnings: findings })
+        Some((definition, canonical_text, shape)) if !refused => {
+            Ok(Reading { definition, canonical_text, shape, warnings: findings })
         }
         _ => Err(findings),
     }

@@ -3,6 +3,7 @@
 use alloc::format;
 
 use crate::{
+    fields::Levels,
     finding::{Collector, Findings, Place, allowed, hint},
     json,
     node::{Node, Offset},
@@ -18,6 +19,14 @@ use crate::{
 /// # Errors
 /// Everything that is wrong with it, at once, in document order; nothing may then be created.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Reading, Findings> {
+    read_with(name, bytes, Levels::Built)
+}
+
+/// The same, for whoever does not run what is read, or runs it elsewhere.
+///
+/// # Errors
+/// As [`read`], for these levels.
+pub fn read_with(name: &str, bytes: &[u8], levels: Levels) -> Result<Reading, Findings> {
     let mut findings = Collector::default();
     if !pipeline::within_limit(bytes.len(), &mut findings) {
         return Err(findings.finish(name, ""));
@@ -26,7 +35,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Reading, Findings> {
         return Err(findings.finish(name, readable_start(bytes)));
     };
     let root = parse(name, text, &mut findings);
-    pipeline::finish(name, text, root, Purpose::File, findings)
+    pipeline::finish(name, text, root, Purpose::File, levels, findings)
 }
 
 fn utf8<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b str> {

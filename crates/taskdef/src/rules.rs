@@ -1,26 +1,36 @@
 //! Rules that look at more than one value (taskdef.md 3.2).
 
+mod fargate;
+mod host;
+mod logs;
+mod network;
+mod order;
+mod references;
+mod volumes;
+
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     format,
     string::String,
-    vec::Vec,
 };
 
 use crate::{
-    definition::{Compatibility, ContainerDefinition, LogDriver, Mebibytes, NetworkMode, Protocol, TaskDefinition},
+    definition::{Compatibility, ContainerDefinition, IpcMode, Mebibytes, TaskDefinition, VolumeSource},
     field::Field,
     finding::{Collector, Place, allowed, hint},
+    shape::Shape,
 };
+
+/// What the service takes.
+const SERVICE_CONTAINERS: usize = 10;
 
 /// What the service takes as compact JSON.
 const SERVICE_TEXT: usize = 65_536;
 
 /// Runs every rule; `canonical` is the compact text of the document.
-pub(crate) fn check(root: &Field, task: &TaskDefinition, canonical: &str, findings: &mut Collector) {
-    let rules = Rules { root, task };
+pub(crate) fn check(root: &Field, task: &TaskDefinition, shape: Shape, canonical: &str, findings: &mut Collector) {
+    let rules = Rules { root, task, shape };
     rules.whole(canonical, findings);
-    rules.one_container(findings);
     rules.unique_names(findings);
     rules.essential(findings);
     rules.task_amounts(findings);
@@ -28,18 +38,24 @@ pub(crate) fn check(root: &Field, task: &TaskDefinition, canonical: &str, findin
     for (field, container) in rules.containers() {
         rules.container_memory(field, container, findings);
         rules.timeouts(field, findings);
-        rules.ports(field, findings);
+        rules.swap(field, container, findings);
         ulimits(field, findings);
-        log_options(field, container, findings);
-        exposure(field, container, findings);
     }
     rules.sums(findings);
-    rules.host_ports(findings);
+    rules.storage(findings);
+    network::check(&rules, findings);
+    order::check(&rules, findings);
+    volumes::check(&rules, findings);
+    logs::check(&rules, findings);
+    references::check(&rules, findings);
+    host::check(&rules, findings);
+    fargate::check(&rules, findings);
 }
 
 struct Rules<'d> {
     root: &'d Field,
     task: &'d TaskDefinition,
+    shape: Shape,
 }
 
 impl<'d> Rules<'d> {
@@ -48,11 +64,27 @@ impl<'d> Rules<'d> {
         self.root.list("containerDefinitions").iter().zip(&self.task.containers)
     }
 
+    /// Index of the first container of each name.
+    fn by_name(&self) -> BTreeMap<&'d str, usize> {
+        let mut names = BTreeMap::new();
+        for (index, field) in self.root.list("containerDefinitions").iter().enumerate() {
+            if let Some((name, _)) = field.text("name") {
+                names.entry(name).or_insert(index);
+            }
+        }
+        names
+    }
+
+    /// The volume of each name.
+    fn volumes(&self) -> BTreeMap<&'d str, &'d VolumeSource> {
+        self.task.volumes.iter().map(|volume| (volume.name.as_str(), &volume.source)).collect()
+    }
+
     fn is_for(&self, place: Compatibility) -> bool {
         self.task.requires_compatibilities.contains(&place)
     }
 
-    /// V9, V87, V88.
+    /// V9, V88.
     fn whole(&self, canonical: &str, findings: &mut Collector) {
         let root = &self.root.place;
         if canonical.len() > SERVICE_TEXT {
@@ -62,25 +94,11 @@ impl<'d> Rules<'d> {
         if let Some((status, place)) = self.root.text("status").filter(|(status, _)| *status != "ACTIVE") {
             findings.warning(88, place, format!("task definition is {status}"), None);
         }
-        if self.is_for(Compatibility::Fargate) {
-            let place = self.root.place_of("requiresCompatibilities");
-            findings.warning(
-                87,
-                &place,
-                "FARGATE is asked for",
-                hint("it runs here, and most rules of FARGATE are not checked"),
-            );
-        }
-        if self.task.network_mode == NetworkMode::Host {
-            let place = self.root.place_of("networkMode");
-            findings.warning(89, &place, "containers share the network of the host", None);
-        }
-    }
-
-    fn one_container(&self, findings: &mut Collector) {
-        if let [_, second, ..] = self.root.list("containerDefinitions") {
-            let message = format!("{} containers", self.task.containers.len());
-            findings.error(86, &second.place, message, allowed("one, in this version"));
+        let containers = self.task.containers.len();
+        if containers > SERVICE_CONTAINERS {
+            let place = self.root.place_of("containerDefinitions");
+            let advice = hint(format!("the service allows {SERVICE_CONTAINERS}"));
+            findings.warning(9, &place, format!("{containers} containers"), advice);
         }
     }
 
@@ -162,7 +180,11 @@ impl<'d> Rules<'d> {
         match (self.task.memory, hard) {
             (None, _) if !given("memory") && !given("memoryReservation") && !self.root.is_broken("memory") => {
                 let advice = allowed("memory or memoryReservation, or memory for the task");
-                findings.error(31, &field.place, "no memory limit", advice);
+                if self.shape.lacks_task_level() {
+                    findings.warning(31, &field.place, "no memory limit", advice);
+                } else {
+                    findings.error(31, &field.place, "no memory limit", advice);
+                }
             }
             (Some(task), Some(hard)) if hard > task => {
                 let message = format!("memory {} above the task's {}", hard.0, task.0);
@@ -182,7 +204,11 @@ impl<'d> Rules<'d> {
             findings.error(35, &place, message, allowed(format!("up to the task's {}", task.0)));
         }
         let Some(task) = self.task.memory else { return };
-        let reserved = sum(|container| amount(container.memory_reservation));
+        let reserved = if self.is_for(Compatibility::Fargate) {
+            sum(|container| amount(container.memory_reservation.or(container.memory)))
+        } else {
+            sum(|container| amount(container.memory_reservation))
+        };
         if reserved > task.0.into() {
             let message = format!("memoryReservation of all containers is {reserved}");
             findings.error(34, &place, message, allowed(format!("up to the task's {}", task.0)));
@@ -191,6 +217,39 @@ impl<'d> Rules<'d> {
         if limits > task.0.into() && self.task.containers.len() > 1 {
             let message = format!("memory of all containers is {limits}");
             findings.warning(34, &place, message, hint(format!("the task has {}", task.0)));
+        }
+    }
+
+    /// V36, V37, V38 with the values beside them.
+    fn swap(&self, field: &Field, container: &ContainerDefinition, findings: &mut Collector) {
+        let Some(linux) = field.get("linuxParameters") else { return };
+        let place = linux.place_of("maxSwap");
+        if linux.has("maxSwap") && container.memory.is_none() && !field.is_broken("memory") {
+            findings.error(37, &place, "maxSwap without memory", allowed("with a container memory limit"));
+        }
+        if let Some((swappiness, place)) = linux.integer("swappiness")
+            && linux.get("maxSwap").is_none()
+        {
+            let message = format!("swappiness {swappiness} without maxSwap");
+            findings.warning(36, place, message, hint("it has no effect"));
+        }
+        let shared = self.task.ipc_mode.filter(|mode| matches!(mode, IpcMode::Host | IpcMode::None));
+        if let (Some(mode), Some(_)) = (shared, container.linux_parameters.shared_memory_size) {
+            let message = format!("sharedMemorySize with ipcMode {mode}");
+            findings.warning(38, &linux.place_of("sharedMemorySize"), message, hint("it has no effect"));
+        }
+    }
+
+    /// V82.
+    fn storage(&self, findings: &mut Collector) {
+        const SIZES: core::ops::RangeInclusive<u32> = 21..=200;
+        let Some(size) = self.task.ephemeral_storage_gib.filter(|size| !SIZES.contains(size)) else { return };
+        let Some(storage) = self.root.get("ephemeralStorage") else { return };
+        let (place, message) = (storage.place_of("sizeInGiB"), format!("sizeInGiB {size}"));
+        if self.is_for(Compatibility::Fargate) {
+            findings.error(82, &place, message, allowed("21 to 200"));
+        } else {
+            findings.warning(82, &place, message, allowed("21 to 200"));
         }
     }
 
@@ -206,71 +265,6 @@ impl<'d> Rules<'d> {
             }
         }
     }
-
-    /// V19 to V22 for one container.
-    fn ports(&self, container: &Field, findings: &mut Collector) {
-        let mode = self.task.network_mode;
-        let ports: Vec<_> = ports_of(container).collect();
-        if mode == NetworkMode::None && !container.list("portMappings").is_empty() {
-            let place = container.place_of("portMappings");
-            findings.error(22, &place, "portMappings with networkMode none", allowed("none"));
-        }
-        for (index, port) in ports.iter().enumerate() {
-            let (number, protocol) = (port.container, port.protocol);
-            if let Some(earlier) = ports[..index].iter().find(|earlier| earlier.container == number) {
-                let place = port.field.place_of("containerPort");
-                if earlier.protocol == protocol {
-                    let message = format!("container port {number}/{protocol} is listed twice");
-                    findings.warning(19, &place, message, hint("both host ports will reach it"));
-                } else {
-                    let message = format!("container port {number} for tcp and udp");
-                    findings.warning(20, &place, message, hint("the service refuses this"));
-                }
-            }
-            if let Some(host) = port.host.filter(|host| mode == NetworkMode::Host && *host != number) {
-                let message = format!("hostPort {host} differs from containerPort {number}");
-                let advice = allowed(format!("with networkMode host absent or {number}"));
-                findings.error(21, &port.field.place_of("hostPort"), message, advice);
-            }
-        }
-    }
-
-    /// V18.
-    fn host_ports(&self, findings: &mut Collector) {
-        let mut first: BTreeMap<(i64, &str), Place> = BTreeMap::new();
-        for port in self.root.list("containerDefinitions").iter().flat_map(ports_of) {
-            let (host, key) = match (self.task.network_mode, port.host) {
-                (NetworkMode::Bridge | NetworkMode::Host, Some(host)) => (host, "hostPort"),
-                (NetworkMode::Host, None) => (port.container, "containerPort"),
-                (NetworkMode::Bridge, None) | (NetworkMode::None, Some(_) | None) => continue,
-            };
-            let place = port.field.place_of(key);
-            if let Some(at) = first.get(&(host, port.protocol)) {
-                let at = at.path_text();
-                let message = format!("host port {host}/{} mapped twice, first at {at}, again", port.protocol);
-                findings.error(18, &place, message, allowed("once per task"));
-            } else {
-                first.insert((host, port.protocol), place);
-            }
-        }
-    }
-}
-
-/// A port mapping as it was written, so that a finding can name its place.
-struct Port<'d> {
-    field: &'d Field,
-    container: i64,
-    /// `None` where nothing was asked for.
-    host: Option<i64>,
-    protocol: &'d str,
-}
-
-fn ports_of(container: &Field) -> impl Iterator<Item = Port<'_>> {
-    container.list("portMappings").iter().filter_map(|field| {
-        let host = field.integer("hostPort").map(|(port, _)| port).filter(|port| *port != 0);
-        let protocol = field.text("protocol").map_or(Protocol::Tcp.as_str(), |(word, _)| word);
-        Some(Port { field, container: field.integer("containerPort")?.0, host, protocol })
-    })
 }
 
 /// V72, over one container: two of a name fail at start.
@@ -283,40 +277,6 @@ fn ulimits(container: &Field, findings: &mut Collector) {
     }
 }
 
-/// V69.
-fn log_options(field: &Field, container: &ContainerDefinition, findings: &mut Collector) {
-    let (Some(log), Some(written)) = (&container.log_configuration, field.get("logConfiguration")) else { return };
-    let required = required_options(log.driver);
-    for option in required.iter().filter(|option| !log.options.contains_key(**option)) {
-        if !written.is_broken("options") {
-            let place = written.place_of("options");
-            findings.error(69, &place, format!("{option} is missing"), allowed(required.join(", ")));
-        }
-    }
-}
-
-const fn required_options(driver: LogDriver) -> &'static [&'static str] {
-    match driver {
-        LogDriver::Awslogs => &["awslogs-group", "awslogs-region"],
-        LogDriver::Splunk => &["splunk-url", "splunk-token"],
-        LogDriver::Gelf => &["gelf-address"],
-        LogDriver::JsonFile
-        | LogDriver::Syslog
-        | LogDriver::Journald
-        | LogDriver::Fluentd
-        | LogDriver::Local
-        | LogDriver::None => &[],
-    }
-}
-
 fn amount(memory: Option<Mebibytes>) -> u64 {
     memory.map_or(0, |memory| memory.0.into())
-}
-
-/// V89.
-fn exposure(field: &Field, container: &ContainerDefinition, findings: &mut Collector) {
-    if container.privileged {
-        let message = format!("\"{}\" is privileged: it can do anything to the host", container.name);
-        findings.warning(89, &field.place_of("privileged"), message, None);
-    }
 }

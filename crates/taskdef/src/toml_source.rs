@@ -42,7 +42,7 @@ impl Converter<'_, '_> {
         for (key, value) in table {
             let node = self.node(value.get_ref(), value.span(), depth)?;
             let key_at = offset(self.start, key.span().start);
-            members.push(Member { key: key.get_ref().as_ref().into(), key_at, node });
+            members.push(Member::new(key.get_ref().as_ref().into(), key_at, node));
         }
         // The library sorts by key; people expect the order of the file.
         members.sort_by_key(|member| member.key_at);

@@ -12,6 +12,7 @@ pub(crate) fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>)
         return None;
     }
     candidates
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= FAR)
         .map(|candidate| (edits(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= FAR && distance * 2 <= candidate.len())
         .min_by_key(|(distance, _)| *distance)

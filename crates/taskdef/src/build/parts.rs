@@ -1,4 +1,4 @@
-//! The smaller parts of a container: user, labels, limits, logs, ports.
+//! What a container is and runs: user, directory, labels, limits, security options.
 
 use alloc::{
     collections::BTreeMap,
@@ -9,9 +9,7 @@ use alloc::{
 
 use super::{Build, missing};
 use crate::{
-    definition::{
-        ContainerDefinition, LogConfiguration, LogDriver, NetworkMode, PortMapping, Protocol, Ulimit, UlimitName,
-    },
+    definition::{ContainerDefinition, Ulimit, UlimitName},
     field::Field,
     finding::{allowed, hint, quoted},
 };
@@ -121,59 +119,44 @@ impl Build<'_> {
         Some(Ulimit { name, soft, hard })
     }
 
-    /// The driver of V69, and the note on drivers that send output away.
-    pub(super) fn log_configuration(&mut self, log: &Field) -> Option<LogConfiguration> {
-        let Some((word, place)) = log.text("logDriver") else {
-            missing(self.findings, 69, log, "logDriver", &LogDriver::WORDS.join(", "));
-            return None;
-        };
-        let driver = LogDriver::from_word(word)?;
-        let options: BTreeMap<_, _> =
-            log.map("options").map(|(key, value, _)| (key.to_string(), value.to_string())).collect();
-        if driver.leaves_the_machine() {
-            self.findings.warning(
-                87,
-                place,
-                format!("logDriver \"{driver}\""),
-                hint("its output is shown here, not sent"),
-            );
+    /// V79.
+    pub(super) fn security_options(&mut self, container: &Field) -> Vec<String> {
+        const ALLOWED: &str = "no-new-privileges, apparmor:PROFILE, label:VALUE";
+        let mut options = Vec::new();
+        for (option, place) in container.placed_texts("dockerSecurityOptions") {
+            let (kind, value) = option.split_once(':').map_or((option, None), |(kind, value)| (kind, Some(value)));
+            let named = format!("security option {}", quoted(option));
+            match (kind, value) {
+                ("no-new-privileges", None) | ("apparmor" | "label", Some(_)) if value != Some("") => {
+                    options.push(option.to_string());
+                }
+                ("apparmor" | "label", _) => {
+                    self.findings.error(79, place, format!("{named} has no value"), allowed(ALLOWED));
+                }
+                ("credentialspec", _) => {
+                    let advice = hint("joining a domain needs a daemon that is not here");
+                    self.findings.error(86, place, format!("{named} is refused"), advice);
+                }
+                _ => self.findings.error(79, place, named, allowed(ALLOWED)),
+            }
         }
-        Some(LogConfiguration { driver, options })
+        options
     }
 
-    pub(super) fn port_mappings(&mut self, container: &Field, mode: NetworkMode) -> Vec<PortMapping> {
-        container.list("portMappings").iter().filter_map(|mapping| self.port_mapping(mapping, mode)).collect()
-    }
-
-    /// V15, V16, V27.
-    fn port_mapping(&mut self, mapping: &Field, mode: NetworkMode) -> Option<PortMapping> {
-        if mapping.integer("containerPort").is_none() {
-            missing(self.findings, 16, mapping, "containerPort", "1 to 65535");
+    /// V79.
+    pub(super) fn credential_specs(&mut self, container: &Field) -> Vec<String> {
+        let specs = container.texts("credentialSpecs");
+        if specs.len() > 1 {
+            let message = format!("{} credential specs", specs.len());
+            self.findings.error(79, &container.place_of("credentialSpecs"), message, allowed("one"));
         }
-        let host_port = self.port(mapping, "hostPort", 0).filter(|port| *port > 0);
-        let name = mapping.filled_text("name").map(|(name, _)| name.to_string());
-        if let Some(name) = &name {
-            self.port_name(mapping, name);
+        for (spec, place) in container.placed_texts("credentialSpecs") {
+            let arn = spec.strip_prefix("credentialspec:").or_else(|| spec.strip_prefix("credentialspecdomainless:"));
+            if !arn.is_some_and(|arn| arn.starts_with("arn:")) {
+                let advice = allowed("credentialspec:ARN, credentialspecdomainless:ARN");
+                self.findings.error(79, place, format!("credential spec {}", quoted(spec)), advice);
+            }
         }
-        let protocol = mapping.text("protocol").and_then(|(word, _)| Protocol::from_word(word));
-        let container_port = self.port(mapping, "containerPort", 1)?;
-        let host_port = match mode {
-            NetworkMode::Bridge | NetworkMode::None => host_port,
-            NetworkMode::Host => host_port.or(Some(container_port)),
-        };
-        Some(PortMapping { container_port, host_port, protocol: protocol.unwrap_or(Protocol::Tcp), name })
-    }
-
-    fn port(&mut self, mapping: &Field, key: &str, lowest: u32) -> Option<u16> {
-        self.number_of(mapping, key, lowest..=65_535, 15).and_then(|port| u16::try_from(port).ok())
-    }
-
-    fn port_name(&mut self, mapping: &Field, name: &str) {
-        let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
-        if name.len() > 64 || name.starts_with('-') || !name.bytes().all(legal) {
-            let message = format!("port name {}", quoted(name));
-            let advice = allowed("a-z 0-9 _ -, up to 64, not starting with -");
-            self.findings.error(27, &mapping.place_of("name"), message, advice);
-        }
+        specs.to_vec()
     }
 }

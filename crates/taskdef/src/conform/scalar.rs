@@ -11,7 +11,7 @@ use crate::{
     field::FieldValue,
     finding::{Place, allowed, hint, quoted},
     node::{Node, Value},
-    wording::{listed, listed_with_nearest, placeholder},
+    wording::{listed_with_nearest, placeholder},
 };
 
 /// How an amount of a task is written.
@@ -122,25 +122,13 @@ impl Conform<'_> {
         self.mismatch(node, place, "true or false", "true, false (without quotes)")
     }
 
-    pub(super) fn word(
-        &mut self,
-        key: &str,
-        node: &Node,
-        place: &Place,
-        words: &'static [&'static str],
-        later: &'static [&'static str],
-    ) -> FieldValue {
+    pub(super) fn word(&mut self, key: &str, node: &Node, place: &Place, words: &'static [&'static str]) -> FieldValue {
         let Value::Text(text) = &node.value else { return self.mismatch(node, place, "text", "text in quotes") };
-        let same = |word: &&&'static str| word.eq_ignore_ascii_case(text);
-        if let Some(word) = later.iter().find(same) {
-            let advice = allowed(listed(words.iter().copied()));
-            self.findings.error(86, place, format!("{key} \"{word}\" is not supported yet"), advice);
-            return FieldValue::Broken;
-        }
-        let Some(word) = words.iter().find(same) else {
+        let Some(word) = words.iter().find(|word| word.eq_ignore_ascii_case(text)) else {
             if !self.left_over(text, place) {
                 let advice = allowed(listed_with_nearest(text, words));
-                self.findings.error(14, place, format!("unknown {key} {}", quoted(text)), advice);
+                let rule = if key == "condition" { 41 } else { 14 };
+                self.findings.error(rule, place, format!("unknown {key} {}", quoted(text)), advice);
             }
             return FieldValue::Broken;
         };

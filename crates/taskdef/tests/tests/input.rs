@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use lighterman_taskdef::{Compatibility, CpuUnits, Level, Mebibytes, NetworkMode, Protocol, read};
+use lighterman_ids::VolumeName;
+use lighterman_taskdef::{
+    Compatibility, CpuUnits, Level, Mebibytes, NetworkMode, Protocol, Shape, Toggle, Volume, VolumeSource,
+    fields::Levels, read, read_with,
+};
 
 use crate::helpers::{accepted, container, container_json, findings_of, read_json, task_json};
 
@@ -91,12 +95,13 @@ fn a_wrapped_definition_names_the_original_place() {
 }
 
 #[test]
-fn other_shapes_are_refused_by_name() {
+fn v02_what_is_no_task_definition_is_refused() {
     for (text, wanted) in [
-        (r#"{"Resources": {}}"#, "a CloudFormation template is not supported yet"),
-        (r#"{"ContainerDefinitions": []}"#, "the properties of a CloudFormation resource is not supported yet"),
-        (r#"[{"name": "a"}]"#, "a bare list of containers is not supported yet"),
-        (r#"{"image": "a"}"#, "a single container is not supported yet"),
+        (r#"{"Resources": {}}"#, "no resource of type AWS::ECS::TaskDefinition at Resources; allowed: one"),
+        (
+            r#"{"Resources": {"Task": {"Type": "AWS::ECS::TaskDefinition"}}}"#,
+            "Properties are missing at Resources.Task.Properties",
+        ),
         (
             r#"{"containerDefinitions": [], "ContainerDefinitions": []}"#,
             "both containerDefinitions and ContainerDefinitions",
@@ -113,6 +118,133 @@ fn other_shapes_are_refused_by_name() {
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         assert!(found[0].starts_with("E V2 ") && found[0].contains(wanted), "{text}: {found:?}");
     }
+}
+
+#[test]
+fn t4_t5_a_bare_list_of_containers() {
+    let list =
+        r#"[{"name": "web", "image": "busybox:test", "mountPoints": [{"sourceVolume": "d", "containerPath": "/d"}]}]"#;
+    let reading = read_with("dir/web.container.json", list.as_bytes(), Levels::Planned).unwrap();
+    let task = reading.definition;
+    assert_eq!((reading.shape, task.family.as_str(), task.revision), (Shape::ContainerList, "web", 1));
+    assert_eq!(
+        task.volumes,
+        [Volume { name: VolumeName::parse("d").unwrap(), source: VolumeSource::Empty }],
+        "made for the mount"
+    );
+    let warnings: Vec<_> = reading.warnings.iter().map(|f| (f.rule.0, f.path.as_deref().unwrap().to_owned())).collect();
+    assert_eq!(warnings, [(31, "[0]".to_owned()), (61, "[0].mountPoints[0].sourceVolume".to_owned())]);
+    assert_eq!(reading.canonical_text.find("\"containerDefinitions\":[{"), Some(1));
+    for (name, family) in [
+        ("-", "task"),
+        ("standard input", "task"),
+        (".json", "task"),
+        ("my app (1).json", "my-app--1-"),
+        (r"C:\tasks\job.json", "job"),
+    ] {
+        assert_eq!(
+            read_with(name, list.as_bytes(), Levels::Planned).unwrap().definition.family.as_str(),
+            family,
+            "{name}"
+        );
+    }
+    let theirs = br#"[{"Name": "web", "Image": "b", "Memory": 4}]"#;
+    let findings = read("web.json", theirs).unwrap_err();
+    assert_eq!(findings.errors[0].path.as_deref(), Some("[0].Memory"));
+}
+
+#[test]
+fn a_single_container_is_a_list_of_one() {
+    for text in [r#"{"name": "web", "image": "b", "memory": 6}"#, r#"{"Name": "web", "Image": "b", "Memory": 6}"#] {
+        let reading = read("web.json", text.as_bytes()).unwrap();
+        assert_eq!((reading.shape, reading.definition.family.as_str()), (Shape::SingleContainer, "web"));
+        assert_eq!(reading.definition.containers[0].memory, Some(Mebibytes(6)));
+        assert_eq!(reading.warnings.warnings.len(), 1, "{}", reading.warnings);
+        assert_eq!(reading.warnings.warnings[0].rule.0, 4);
+    }
+    let findings = read("web.json", br#"{"name": "web", "image": "b", "memory": 4}"#).unwrap_err();
+    assert_eq!(findings.errors[0].path.as_deref(), Some("memory"));
+}
+
+#[test]
+fn t6_t7_keys_of_cloudformation() {
+    let properties = r#"{
+      "Family": "f", "TaskRoleArn": "role", "RequiresCompatibilities": ["EC2"], "Tags": [{"Key": "K", "Value": "v"}],
+      "Volumes": [{"Name": "files", "EFSVolumeConfiguration": {"FilesystemId": "fs-1", "TransitEncryption": "ENABLED",
+        "AuthorizationConfig": {"IAM": "ENABLED"}}}],
+      "ProxyConfiguration": {"Type": "APPMESH", "ContainerName": "web", "ProxyConfigurationProperties":
+        [{"Name": "AppPorts", "Value": "80"}]},
+      "ContainerDefinitions": [{"Name": "web", "Image": "b", "Memory": 64, "DockerLabels": {"Team": "x"},
+        "MountPoints": [{"SourceVolume": "files", "ContainerPath": "/f", "ReadOnly": true}],
+        "LogConfiguration": {"LogDriver": "json-file", "Options": {"Max-Size": "1m"}},
+        "Environment": [{"Name": "Value", "Value": "Name"}], "Memroy": 1}]
+    }"#;
+    let twin = r#"{
+      "family": "f", "taskRoleArn": "role", "requiresCompatibilities": ["EC2"], "tags": [{"key": "K", "value": "v"}],
+      "volumes": [{"name": "files", "efsVolumeConfiguration": {"fileSystemId": "fs-1", "transitEncryption": "ENABLED",
+        "authorizationConfig": {"iam": "ENABLED"}}}],
+      "proxyConfiguration": {"type": "APPMESH", "containerName": "web", "properties": [{"name": "AppPorts", "value": "80"}]},
+      "containerDefinitions": [{"name": "web", "image": "b", "memory": 64, "dockerLabels": {"Team": "x"},
+        "mountPoints": [{"sourceVolume": "files", "containerPath": "/f", "readOnly": true}],
+        "logConfiguration": {"logDriver": "json-file", "options": {"Max-Size": "1m"}},
+        "environment": [{"name": "Value", "value": "Name"}], "memroy": 1}]
+    }"#;
+    // The rest of what a proxy needs, in the spelling of the twin: it is taken as it is.
+    let fixed = |file: &str| {
+        file.replacen('{', r#"{"networkMode": "awsvpc", "#, 1).replace(
+            r#""80"}"#,
+            r#""80"}, {"name": "IgnoredUID", "value": "1"}, {"name": "ProxyIngressPort", "value": "2"},
+               {"name": "ProxyEgressPort", "value": "3"}"#,
+        )
+    };
+    let ours =
+        read_with("f.json", fixed(properties).replace("networkMode", "NetworkMode").as_bytes(), Levels::Any).unwrap();
+    let theirs = read_with("f.json", fixed(twin).as_bytes(), Levels::Any).unwrap();
+    assert_eq!(ours.definition, theirs.definition);
+    assert_eq!(ours.canonical_text, theirs.canonical_text);
+    assert_eq!(ours.shape, Shape::Properties);
+    let VolumeSource::Efs(efs) = &ours.definition.volumes[0].source else { panic!("a file system") };
+    assert_eq!((&*efs.file_system_id, efs.iam), ("fs-1", Toggle::Enabled));
+    assert_eq!(ours.definition.containers[0].docker_labels["Team"], "x");
+    let unknown: Vec<_> = ours.warnings.iter().filter(|finding| finding.rule.0 == 5).map(|f| &*f.message).collect();
+    assert_eq!(unknown, ["unknown field \"Memroy\""]);
+
+    let wrong = read("x.json", properties.replace("64", "4").as_bytes()).unwrap_err();
+    assert!(wrong.iter().any(|finding| finding.path.as_deref() == Some("ContainerDefinitions[0].Memory")), "{wrong}");
+}
+
+#[test]
+fn t8_t9_a_template_of_cloudformation() {
+    let task = r#"{"Type": "AWS::ECS::TaskDefinition", "Properties": {"ContainerDefinitions":
+        [{"Name": "web", "Image": "b", "Memory": 64}]}}"#;
+    let template =
+        |resources: &str| format!(r#"{{"AWSTemplateFormatVersion": "2010-09-09", "Resources": {{{resources}}}}}"#);
+    let one = template(&format!(r#""Bucket": {{"Type": "AWS::S3::Bucket"}}, "Task": {task}"#));
+    let reading = read("stack.json", one.as_bytes()).unwrap();
+    assert_eq!((reading.shape, reading.definition.family.as_str()), (Shape::Template, "stack"));
+    assert!(reading.warnings.is_empty(), "{}", reading.warnings);
+
+    let two = template(&format!(r#""A": {task}, "B": {task}"#));
+    assert_eq!(
+        findings_of(&two),
+        [r#"E V2 several task definitions: "A", "B" at Resources; which one? leave one of them in"#]
+    );
+
+    let left = template(
+        &format!(r#""Task": {task}"#)
+            .replace(r#""b""#, r#"{"Fn::Sub": "${Repo}:1"}"#)
+            .replace(r#"{"ContainerDefinitions""#, r#"{"TaskRoleArn": {"Ref": "Role"}, "ContainerDefinitions""#)
+            .replace("64", r#"64, "Command": ["a", {"Ref": "B"}], "Environment": [{"Fn::If": ["c", {}, {}]}]"#),
+    );
+    assert_eq!(
+        findings_of(&left),
+        [
+            "E V6 intrinsic \"Ref\" left at Resources.Task.Properties.TaskRoleArn; allowed: a value",
+            "E V6 intrinsic \"Fn::Sub\" left at Resources.Task.Properties.ContainerDefinitions[0].Image; allowed: a value",
+            "E V6 intrinsic \"Ref\" left at Resources.Task.Properties.ContainerDefinitions[0].Command[1]; allowed: a value",
+            "E V6 intrinsic \"Fn::If\" left at Resources.Task.Properties.ContainerDefinitions[0].Environment[0]; allowed: a value",
+        ]
+    );
 }
 
 #[test]
@@ -155,6 +287,7 @@ fn toml_findings_have_places() {
             (3, 4, 9, Some("containerDefinitions[0].image")),
             (3, 5, 10, Some("containerDefinitions[0].memory")),
             (86, 6, 9, Some("containerDefinitions[0].links")),
+            (24, 6, 10, Some("containerDefinitions[0].links[0]")),
         ]
     );
     let broken = read("t.toml", b"family = \"f\"\nfamily = \"g\"\n[x\n").unwrap_err();
@@ -319,7 +452,9 @@ fn words_are_folded_and_corrected() {
     assert_eq!((port.protocol, port.host_port), (Protocol::Udp, Some(80)));
     assert_eq!(
         findings_of(&task_json(r#""networkMode": "briged""#, r#"{"name": "w", "image": "b", "memory": 64}"#)),
-        [r#"E V14 unknown networkMode "briged" at networkMode; allowed: bridge, host, none; did you mean bridge"#]
+        [
+            r#"E V14 unknown networkMode "briged" at networkMode; allowed: bridge, host, awsvpc, none; did you mean bridge"#
+        ]
     );
 }
 
