@@ -111,6 +111,7 @@ pub(crate) const SINGLE_EDGES: &[(&str, &[&str])] = &[
     ("records", &["engine", "task-manager"]),
     ("turn", &["engine", "records"]),
     ("runtime-model", &[]),
+    ("plan", &["engine", "records", "turn", "runtime-model"]),
     ("rollout", &[]),
     ("uplink", &["backoff"]),
     ("cluster", &["uplink"]),
