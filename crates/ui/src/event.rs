@@ -409,7 +409,7 @@ fn time<S: Serializer>(time: &Wall, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use serde_json::Value;
@@ -534,10 +534,10 @@ mod tests {
     }
 
     /// Names that the page lists first in the rows of each section, by heading.
-    fn sections() -> BTreeMap<&'static str, BTreeSet<String>> {
+    pub(crate) fn sections(page: &'static str) -> BTreeMap<&'static str, BTreeSet<String>> {
         let mut sections: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let mut heading = "";
-        for line in PAGE.lines() {
+        for line in page.lines() {
             if let Some(title) = line.strip_prefix("## ") {
                 heading = title;
             }
@@ -548,7 +548,7 @@ mod tests {
         sections
     }
 
-    fn fields(value: &Value) -> BTreeSet<String> {
+    pub(crate) fn fields(value: &Value) -> BTreeSet<String> {
         value.as_object().expect("an object").keys().cloned().collect()
     }
 
@@ -572,7 +572,7 @@ mod tests {
         let kinds = Kind::ALL.map(|kind| word(serde_json::to_value(kind).unwrap()));
         expected.insert("Words".into(), changed.into_iter().chain(kinds).collect());
         let page: BTreeMap<String, BTreeSet<String>> =
-            sections().into_iter().map(|(heading, names)| (heading.into(), names)).collect();
+            sections(PAGE).into_iter().map(|(heading, names)| (heading.into(), names)).collect();
         assert_eq!(page, expected);
     }
 
