@@ -50,6 +50,14 @@ impl Definition {
     /// # Errors
     /// It cannot be read, or it is refused; all findings are in the error.
     pub fn load(path: &Path) -> Result<Self, DefinitionError> {
+        Self::load_as_written(path).map(|(definition, _)| definition)
+    }
+
+    /// The same, with the canonical text of what the user wrote. Environment values are in it.
+    ///
+    /// # Errors
+    /// As [`Definition::load`].
+    pub(crate) fn load_as_written(path: &Path) -> Result<(Self, String), DefinitionError> {
         let mut bytes = Vec::new();
         let outcome = if is_standard_input(path) {
             io::stdin().lock().take(LONGEST_READ).read_to_end(&mut bytes)
@@ -73,21 +81,22 @@ impl Definition {
                 Err(error) => Err(error),
             }
         };
-        Self::read(path, outcome.map(|_| bytes))
+        Self::read(path, outcome.map(|_| bytes)).map(|(definition, _)| definition)
     }
 
-    fn read(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Self, DefinitionError> {
+    fn read(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<(Self, String), DefinitionError> {
         let name = if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(source) => return Err(DefinitionError::Unreadable { name, source }),
         };
         let reading = read(&name, &bytes).map_err(DefinitionError::Refused)?;
-        Ok(Self {
+        let definition = Self {
             definition: Arc::new(reading.definition),
             digest: definition_digest(&reading.canonical_text),
             warnings: reading.warnings,
-        })
+        };
+        Ok((definition, reading.canonical_text))
     }
 
     /// A new task of this definition.

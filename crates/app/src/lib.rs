@@ -13,6 +13,7 @@
 //! | `host` | an instance with its driver running |
 //! | `stage` | the screen on its own thread |
 //! | `logs` | output of containers |
+//! | `plan` | `lighterman plan`, which needs no Docker |
 //! | `validate`, `state` | the other commands |
 //!
 //! Not for: arguments and process exit (`bin/lighterman`).
@@ -31,6 +32,7 @@ mod definition;
 mod host;
 mod instance;
 mod logs;
+mod plan;
 mod run;
 mod settings;
 mod stage;
@@ -40,6 +42,7 @@ mod validate;
 
 pub use definition::{Definition, DefinitionError};
 pub use instance::{Instance, InstanceError, OnDamage};
+pub use plan::{AssumptionError, PlanOptions, PlanOutcome, plan};
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;
 pub use stage::{LogWriter, Stage};

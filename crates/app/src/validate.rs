@@ -1,6 +1,6 @@
 //! `lighterman validate`: checking definitions without running anything.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lighterman_config::ExitCode;
 use lighterman_taskdef::Finding;
@@ -33,6 +33,32 @@ impl Checked {
         })
         .to_string()
     }
+
+    /// A file that there is no definition of.
+    pub(crate) fn refused(file: &Path, error: DefinitionError) -> Self {
+        match error {
+            DefinitionError::Refused(findings) => Self::of(file, &findings.errors, &findings.warnings),
+            DefinitionError::Unreadable { .. } => Self {
+                file: file.into(),
+                errors: vec![error.to_string()],
+                warnings: Vec::new(),
+                findings: vec![json!({ "level": "error", "message": error.to_string() })],
+                digest: None,
+            },
+        }
+    }
+
+    fn of(file: &Path, errors: &[Finding], warnings: &[Finding]) -> Self {
+        let json_of = |level, list: &[Finding]| list.iter().map(|f| finding(level, f)).collect::<Vec<_>>();
+        let texts = |list: &[Finding]| list.iter().map(ToString::to_string).collect();
+        Self {
+            file: file.into(),
+            errors: texts(errors),
+            warnings: texts(warnings),
+            findings: [json_of("error", errors), json_of("warning", warnings)].concat(),
+            digest: None,
+        }
+    }
 }
 
 /// Checks every file; the code says whether all are accepted.
@@ -43,24 +69,14 @@ pub fn validate(files: &[PathBuf]) -> (Vec<Checked>, ExitCode) {
     (checked, if accepted { ExitCode::SUCCESS } else { ExitCode::Refused })
 }
 
-fn check(file: &std::path::Path) -> Checked {
-    let (errors, warnings, digest) = match Definition::load(file) {
-        Ok(definition) => (Vec::new(), definition.warnings.warnings, Some(definition.digest.to_string())),
-        Err(DefinitionError::Refused(findings)) => (findings.errors, findings.warnings, None),
-        Err(error @ DefinitionError::Unreadable { .. }) => {
-            return Checked {
-                file: file.into(),
-                errors: vec![error.to_string()],
-                warnings: Vec::new(),
-                findings: vec![json!({ "level": "error", "message": error.to_string() })],
-                digest: None,
-            };
+fn check(file: &Path) -> Checked {
+    match Definition::load(file) {
+        Ok(definition) => {
+            let digest = Some(definition.digest.to_string());
+            Checked { digest, ..Checked::of(file, &[], &definition.warnings.warnings) }
         }
-    };
-    let json_of = |level, list: &[Finding]| list.iter().map(|f| finding(level, f)).collect::<Vec<_>>();
-    let findings = [json_of("error", &errors), json_of("warning", &warnings)].concat();
-    let texts = |list: &[Finding]| list.iter().map(ToString::to_string).collect();
-    Checked { file: file.into(), errors: texts(&errors), warnings: texts(&warnings), findings, digest }
+        Err(error) => Checked::refused(file, error),
+    }
 }
 
 fn finding(level: &str, finding: &Finding) -> Value {

@@ -7,7 +7,7 @@ use std::fmt;
 /// | code | meaning |
 /// | --- | --- |
 /// | 0 to 255 | exit code of the task: of the essential container that ended first |
-/// | 1 | `validate` only: the task definition is refused |
+/// | 1 | `validate`, `plan`, `graph`: the task definition is refused |
 /// | 125 | our own error: command line, task definition, Docker, state store; or the container never ran |
 /// | 130 | stopped after Ctrl-C (SIGINT) |
 /// | 143 | stopped after SIGTERM |
@@ -19,7 +19,7 @@ use std::fmt;
 pub enum ExitCode {
     /// The task ended with this exit code.
     Task(u8),
-    /// `validate` found the definition to be refused.
+    /// The definition is refused, or cannot be read.
     Refused,
     /// Our own error.
     OwnError,
@@ -42,7 +42,7 @@ impl ExitCode {
     /// The table, for help texts.
     pub const TABLE: [Meaning; 5] = [
         Meaning { code: "0 to 255", when: "exit code of the task: of the essential container that ended first" },
-        Meaning { code: "1", when: "`validate` only: the task definition is refused" },
+        Meaning { code: "1", when: "`validate`, `plan`, `graph`: the task definition is refused" },
         Meaning {
             code: "125",
             when: "our own error: command line, task definition, Docker, state store; or the container never ran",
