@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use lighterman_ids::InstanceId;
 
 /// Version and commit, as `--version` prints them.
@@ -43,11 +44,19 @@ pub(crate) enum LogLevel {
 pub(crate) enum Command {
     /// Run a task definition to its end.
     Run(Run),
+    /// Show what a run would do, call by call, without Docker.
+    Plan(Plan),
     /// Check task definitions without running anything.
     Validate(Validate),
     /// Look into a state directory.
     #[command(subcommand)]
     State(State),
+    /// Print the script with which a shell completes this command.
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
 }
 
 /// Runs a task and shows it: statuses, waits, output. Ctrl-C stops it, a second Ctrl-C kills it.
@@ -94,7 +103,53 @@ Exit codes:
   130    stopped after Ctrl-C
   143    stopped after SIGTERM";
 
+/// Shows the calls that a run would make of Docker, in their order: each with its time, and why it is made then. The
+/// real core decides, on a modelled Docker in virtual time; nothing is created, and no Docker is needed.
+///
+/// What a container does is assumed. Unless told otherwise its image is there, it runs until it is stopped, and its
+/// health check succeeds; SIGTERM ends it at once.
 #[derive(Debug, Args)]
+#[command(after_help = PLAN_HELP)]
+pub(crate) struct Plan {
+    /// Task definition, JSON or TOML; `-` reads standard input.
+    pub(crate) file: PathBuf,
+
+    /// What a container does: exit:N, exit:N@5s, healthy:5s, unhealthy, never-healthy, pull:5s.
+    #[arg(long, value_name = "NAME=WHAT")]
+    pub(crate) assume: Vec<String>,
+
+    /// One JSON object per line (docs/plan-json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const PLAN_HELP: &str = "\
+Examples:
+  lighterman plan task.json
+  lighterman plan task.json --assume web=healthy:20s --assume job=exit:1@5s
+  lighterman plan task.json --assume web=pull:30s --json | jq .call
+
+Exit codes:
+  0      the plan was made
+  1      the task definition is refused
+  125    an error of our own, or an assumption that makes no sense";
+
+const VALIDATE_HELP: &str = "\
+Examples:
+  lighterman validate task.json
+  lighterman validate --json tasks/*.json | jq .findings
+
+Exit codes:
+  0      all are accepted
+  1      one is refused, or cannot be read";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  lighterman completions bash > /etc/bash_completion.d/lighterman
+  lighterman completions fish > ~/.config/fish/completions/lighterman.fish";
+
+#[derive(Debug, Args)]
+#[command(after_help = VALIDATE_HELP)]
 pub(crate) struct Validate {
     /// Task definitions, JSON or TOML; `-` reads standard input.
     #[arg(required = true)]
@@ -108,11 +163,13 @@ pub(crate) struct Validate {
 #[derive(Debug, Subcommand)]
 pub(crate) enum State {
     /// Print every record as a line of JSON, the damaged ones too. Environment values are in them.
+    #[command(after_help = "Example:\n  lighterman state export DIR | jq .key")]
     Export {
         /// The state directory.
         directory: PathBuf,
     },
     /// Check that the store holds exactly what it should.
+    #[command(after_help = "Example:\n  lighterman state verify ~/.local/state/lighterman/run/INSTANCE")]
     Verify {
         /// The state directory.
         directory: PathBuf,

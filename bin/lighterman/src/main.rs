@@ -2,6 +2,7 @@
 
 mod cli;
 mod logging;
+mod offline;
 mod signals;
 
 use std::{
@@ -12,15 +13,15 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Parser as _;
-use lighterman_app::{RunOptions, Stage, Surroundings, state, validate};
-use lighterman_config::{DockerAddress, Effective, Environment, ExitCode, StateRoot};
+use lighterman_app::{RunOptions, Stage, Surroundings, state};
+use lighterman_config::{DockerAddress, Environment, ExitCode, StateRoot};
 use lighterman_docker::{Docker, DockerHost};
 use lighterman_driver::{HostClock, OsEntropy};
 use lighterman_telemetry::Guard;
 use lighterman_ui::{Look, Mode, Size, Zone};
 use tokio::sync::mpsc;
 
-use cli::{Cli, Command, Run, State, Validate};
+use cli::{Cli, Command, Run, State};
 
 fn main() -> process::ExitCode {
     let cli = match Cli::try_parse() {
@@ -47,7 +48,9 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     let log = |writer: Box<dyn io::Write + Send>| logging::start(cli.log_level, cli.log_json, clock, writer);
     match cli.command {
         Command::Run(arguments) => run(arguments, clock, log),
-        Command::Validate(arguments) => check(&arguments),
+        Command::Plan(arguments) => offline::plan(arguments),
+        Command::Validate(arguments) => offline::validate(&arguments),
+        Command::Completions { shell } => offline::completions(shell),
         Command::State(State::Export { directory }) => {
             state::export_to(&directory, &mut io::stdout().lock())?;
             Ok(ExitCode::SUCCESS)
@@ -67,10 +70,7 @@ fn run(
     let env = Environment::new(std::env::vars_os());
     let address = DockerAddress::resolve(arguments.docker_host.as_deref(), &env);
     let host = DockerHost::parse(&address.text).with_context(|| format!("{} ({})", address.text, address.source))?;
-    let effective = Effective::load(&env).map_err(|errors| {
-        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(texts.join("\n"))
-    })?;
+    let effective = offline::effective(&env)?;
     let warnings = address.warnings.iter().map(ToString::to_string);
     let warnings = warnings.chain(effective.warnings.iter().map(ToString::to_string)).collect();
     let is_root = rustix::process::geteuid().is_root();
@@ -116,19 +116,4 @@ fn mode(json: bool, env: &Environment) -> Mode {
         term: term.as_deref(),
         zone: Zone::system(),
     }))
-}
-
-fn check(arguments: &Validate) -> anyhow::Result<ExitCode> {
-    let (checked, code) = validate(&arguments.files);
-    let mut out = io::stdout().lock();
-    for checked in &checked {
-        if arguments.json {
-            writeln!(out, "{}", checked.to_json())?;
-        } else if checked.errors.is_empty() && checked.warnings.is_empty() {
-            writeln!(out, "{}: accepted", checked.file.display())?;
-        } else {
-            write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings))?;
-        }
-    }
-    Ok(code)
 }

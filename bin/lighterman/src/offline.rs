@@ -1,0 +1,62 @@
+//! The commands that need no Docker.
+
+use std::io::{self, Write as _};
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use lighterman_app::{Checked, PlanOptions, PlanOutcome};
+use lighterman_config::{Effective, Environment, ExitCode};
+
+use crate::cli::{Cli, Plan, Validate};
+
+/// The settings of the environment.
+pub(crate) fn effective(env: &Environment) -> anyhow::Result<Effective> {
+    Effective::load(env).map_err(|errors| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!(texts.join("\n"))
+    })
+}
+
+pub(crate) fn validate(arguments: &Validate) -> anyhow::Result<ExitCode> {
+    let (checked, code) = lighterman_app::validate(&arguments.files);
+    for checked in &checked {
+        show(checked, arguments.json)?;
+    }
+    Ok(code)
+}
+
+pub(crate) fn plan(arguments: Plan) -> anyhow::Result<ExitCode> {
+    let Plan { file, assume, json } = arguments;
+    let effective = effective(&Environment::new(std::env::vars_os()))?;
+    for warning in &effective.warnings {
+        writeln!(io::stderr(), "lighterman: {warning}")?;
+    }
+    let outcome = lighterman_app::plan(&PlanOptions { file, assume, settings: effective.settings })?;
+    match &outcome {
+        PlanOutcome::Refused(checked) => show(checked, json)?,
+        PlanOutcome::Made(page) => {
+            let text = if json { page.to_json() } else { page.to_text() };
+            io::stdout().lock().write_all(text.as_bytes())?;
+        }
+    }
+    Ok(outcome.exit_code())
+}
+
+pub(crate) fn completions(shell: Shell) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "lighterman", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was found in a definition.
+fn show(checked: &Checked, json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if json {
+        writeln!(out, "{}", checked.to_json())
+    } else if checked.errors.is_empty() && checked.warnings.is_empty() {
+        writeln!(out, "{}: accepted", checked.file.display())
+    } else {
+        write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings))
+    }
+}
