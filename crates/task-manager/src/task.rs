@@ -4,6 +4,7 @@ mod ask;
 mod create;
 mod look;
 mod observe;
+mod order;
 mod persist;
 mod progress;
 mod pull;
@@ -82,7 +83,7 @@ impl TaskManager {
     /// # Errors
     /// Its containers are not a graph.
     pub fn accept(spec: TaskSpec, now: Moment) -> Result<Self, GraphError> {
-        let graph = Graph::build(spec.definition.containers.iter().map(|container| container.name.clone()))?;
+        let graph = Graph::build(order::plan(&spec.definition))?;
         let containers = &spec.definition.containers;
         let containers = containers.iter().map(|c| Container::new(c.name.clone(), c.essential, now)).collect();
         let mut task = Self {
@@ -148,7 +149,7 @@ impl TaskManager {
             return None;
         }
         let pauses = self.containers.iter().flat_map(Container::deadlines);
-        pauses.chain(self.cleanup_due(cx)).min()
+        pauses.chain(self.cleanup_due(cx)).chain(self.start_timeout(cx.now)).min()
     }
 
     /// Which records changed since the last call.

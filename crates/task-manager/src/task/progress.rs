@@ -1,8 +1,6 @@
 //! The progress round: what may be done for each container now (engine.md 3.7).
 
-use alloc::vec::Vec;
-
-use lighterman_graph::{Block, Node, Readiness, Step};
+use lighterman_graph::{Readiness, Step};
 use lighterman_ids::Moment;
 use lighterman_status::{
     ContainerStatus, Member, SteadyState, TaskKnown, container_desired_from, task_known_from, task_must_stop,
@@ -27,31 +25,21 @@ impl TaskManager {
     /// Starts every step that may be taken, all side by side. `true` when a status changed.
     fn round(&mut self, cx: &mut Context<'_>) -> bool {
         let mut moved = false;
-        for (c, readiness) in self.readiness().into_iter().enumerate() {
+        for (c, readiness) in self.readiness(cx.now).into_iter().enumerate() {
             match readiness {
-                Readiness::PastDesired | Readiness::Blocked(Block::InFlight { .. }) => {}
+                Readiness::PastDesired | Readiness::Blocked(_) => {}
                 Readiness::Ready(step) => moved |= self.take(cx, c, step),
+                Readiness::Fatal(fatal) => {
+                    // The answers for those behind it may be out of date.
+                    self.give_up(cx.now, c, &fatal);
+                    return true;
+                }
             }
         }
         if self.force {
             self.kill_what_runs(cx);
         }
         moved
-    }
-
-    fn readiness(&self) -> Vec<Readiness> {
-        let nodes: Vec<Node<'_>> = self
-            .containers
-            .iter()
-            .map(|container| Node {
-                name: &container.name,
-                known: container.known,
-                desired: container.desired,
-                steady: SteadyState::Running,
-                applied: container.work.applied(),
-            })
-            .collect();
-        self.graph.readiness(&nodes)
     }
 
     fn take(&mut self, cx: &mut Context<'_>, c: usize, step: Step) -> bool {

@@ -6,6 +6,7 @@ mod clean_up;
 mod clocks;
 mod create;
 mod events;
+mod order;
 mod pull;
 mod random;
 mod restore;
