@@ -52,6 +52,13 @@ pub(crate) fn check(root: &Field, task: &TaskDefinition, shape: Shape, canonical
     fargate::check(&rules, findings);
 }
 
+/// Index of the first container of each name.
+struct Names<'d> {
+    index: BTreeMap<&'d str, usize>,
+    /// Otherwise a name that is missed may be one that was refused.
+    is_complete: bool,
+}
+
 struct Rules<'d> {
     root: &'d Field,
     task: &'d TaskDefinition,
@@ -64,12 +71,13 @@ impl<'d> Rules<'d> {
         self.root.list("containerDefinitions").iter().zip(&self.task.containers)
     }
 
-    /// Index of the first container of each name.
-    fn by_name(&self) -> BTreeMap<&'d str, usize> {
-        let mut names = BTreeMap::new();
-        for (index, field) in self.root.list("containerDefinitions").iter().enumerate() {
-            if let Some((name, _)) = field.text("name") {
-                names.entry(name).or_insert(index);
+    fn names(&self) -> Names<'d> {
+        let containers = self.root.list("containerDefinitions");
+        let mut names = Names { index: BTreeMap::new(), is_complete: true };
+        for (index, field) in containers.iter().enumerate() {
+            match field.text("name") {
+                Some((name, _)) => drop(names.index.entry(name).or_insert(index)),
+                None => names.is_complete = false,
             }
         }
         names

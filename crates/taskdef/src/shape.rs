@@ -107,6 +107,7 @@ pub(crate) fn recognise(root: Node, source: &str, findings: &mut Collector) -> O
 /// S1: the properties of its one task definition.
 fn template(root: Node, place: &Place, findings: &mut Collector) -> Option<Shaped> {
     const TYPE: &str = "AWS::ECS::TaskDefinition";
+    const SHOWN: usize = 20;
     let Value::Object(members) = root.value else { return None };
     let resources = members.into_iter().find(|member| &*member.key == "Resources")?;
     let place = resources.place_in(place);
@@ -120,7 +121,7 @@ fn template(root: Node, place: &Place, findings: &mut Collector) -> Option<Shape
         let (message, advice) = if found.is_empty() {
             (format!("no resource of type {TYPE}"), allowed("one"))
         } else {
-            let names: Vec<String> = found.iter().map(|member| quoted(&member.key)).collect();
+            let names: Vec<String> = found.iter().take(SHOWN).map(|member| quoted(&member.key)).collect();
             (format!("several task definitions: {}", names.join(", ")), hint("which one? leave one of them in"))
         };
         findings.error(2, &place, message, advice);

@@ -226,7 +226,7 @@ fn port_names(rules: &Rules<'_>, findings: &mut Collector) {
 
 /// V24, V90.
 fn links(rules: &Rules<'_>, findings: &mut Collector) {
-    let names = rules.by_name();
+    let names = rules.names();
     let mode = rules.task.network_mode;
     for container in rules.root.list("containerDefinitions") {
         if mode != NetworkMode::Bridge && !container.texts("links").is_empty() {
@@ -237,12 +237,12 @@ fn links(rules: &Rules<'_>, findings: &mut Collector) {
         let mut aliases = BTreeSet::new();
         for (link, place) in container.placed_texts("links") {
             let (target, alias) = link.split_once(':').unwrap_or((link, link));
-            super::order::target(rules, &names, (target, place), own, (24, "links"), findings);
+            super::order::target(&names, (target, place), own, (24, "links"), findings);
             if !aliases.insert(alias) {
                 let message = format!("link alias {} used twice", quoted(alias));
                 findings.error(24, place, message, allowed("unique in the container"));
             }
-            let linked = names.get(target).map(|index| &rules.root.list("containerDefinitions")[*index]);
+            let linked = names.index.get(target).map(|index| &rules.root.list("containerDefinitions")[*index]);
             if linked.is_some_and(|linked| !linked.list("secrets").is_empty()) && own != Some(target) {
                 let message = format!(
                     "{} receives all environment of {} through links",

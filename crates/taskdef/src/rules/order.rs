@@ -1,15 +1,10 @@
 //! Who waits for whom (V40 to V45, V64).
 
-use alloc::{
-    collections::{BTreeMap, BTreeSet},
-    format,
-    string::String,
-    vec::Vec,
-};
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
 use lighterman_ids::ContainerName;
 
-use super::Rules;
+use super::{Names, Rules};
 use crate::{
     definition::{Condition, ContainerDefinition, LogDriver},
     field::Field,
@@ -17,17 +12,15 @@ use crate::{
     wording::listed,
 };
 
-type Names<'d> = BTreeMap<&'d str, usize>;
-
 pub(super) fn check(rules: &Rules<'_>, findings: &mut Collector) {
-    let names = rules.by_name();
+    let names = rules.names();
     for (container, definition) in rules.containers() {
         for dependency in container.list("dependsOn") {
             one_dependency(rules, &names, definition, dependency, findings);
         }
         let own = container.text("name").map(|(name, _)| name);
         for source in container.list("volumesFrom").iter().filter_map(|entry| entry.filled_text("sourceContainer")) {
-            target(rules, &names, source, own, (64, "volumesFrom"), findings);
+            target(&names, source, own, (64, "volumesFrom"), findings);
         }
         twice(container, "dependsOn", "containerName", 45, findings);
         twice(container, "volumesFrom", "sourceContainer", 64, findings);
@@ -37,7 +30,6 @@ pub(super) fn check(rules: &Rules<'_>, findings: &mut Collector) {
 
 /// V40 and its like: a reference to another container of the task; its index.
 pub(super) fn target(
-    rules: &Rules<'_>,
     names: &Names<'_>,
     (name, place): (&str, &Place),
     own: Option<&str>,
@@ -50,11 +42,11 @@ pub(super) fn target(
         findings.error(rule, place, format!("{by} names \"{name}\" itself"), allowed("another container"));
         return None;
     }
-    let index = names.get(name).copied();
-    if index.is_none() && !rules.root.list("containerDefinitions").iter().any(|field| field.is_broken("name")) {
+    let index = names.index.get(name).copied();
+    if index.is_none() && names.is_complete {
         // A long list helps nobody.
         const SHOWN: usize = 20;
-        let others = names.keys().copied().filter(|other| Some(*other) != own).take(SHOWN);
+        let others = names.index.keys().copied().filter(|other| Some(*other) != own).take(SHOWN);
         let message = format!("{by} names {} which is not in the task", quoted(name));
         findings.error(rule, place, message, allowed(listed(others)));
     }
@@ -71,7 +63,7 @@ fn one_dependency(
 ) {
     let Some(name) = dependency.filled_text("containerName") else { return };
     let own = definition.name.as_str();
-    let Some(index) = target(rules, names, name, Some(own), (40, "dependsOn"), findings) else { return };
+    let Some(index) = target(names, name, Some(own), (40, "dependsOn"), findings) else { return };
     let (target, field) = (&rules.task.containers[index], &rules.root.list("containerDefinitions")[index]);
     let Some(condition) = dependency.text("condition").and_then(|(word, _)| Condition::from_word(word)) else { return };
     let place = &dependency.place;
@@ -128,7 +120,7 @@ fn shortened(names: &[&str]) -> String {
 
 /// For each container those it waits for; never itself.
 fn edges(rules: &Rules<'_>) -> Vec<Vec<usize>> {
-    let names = rules.by_name();
+    let names = rules.names().index;
     let router = rules.task.containers.iter().position(|container| container.log_router.is_some());
     let targets = |(own, container): (usize, &ContainerDefinition)| {
         let sends = container.log_configuration.as_ref().is_some_and(|log| log.driver == LogDriver::Awsfirelens);

@@ -35,7 +35,8 @@ pub(crate) fn findings_of(text: &str) -> Vec<String> {
     findings.iter().map(line).collect()
 }
 
-fn line(finding: &Finding) -> String {
+/// A finding as `E V3 message at path; allowed: …`.
+pub(crate) fn line(finding: &Finding) -> String {
     let level = match finding.level {
         Level::Error => 'E',
         Level::Warning => 'W',

@@ -1,9 +1,9 @@
 //! Input that means no good: B-086.
 
 use lighterman_taskdef::{
-    fields::{CONTAINER_FIELDS, FieldRow, TASK_FIELDS},
+    fields::{CONTAINER_FIELDS, FieldRow, Levels, TASK_FIELDS},
     limits::MAX_TEXT,
-    read,
+    read, read_with,
 };
 use proptest::{
     prelude::*,
@@ -229,5 +229,121 @@ proptest! {
     #[test]
     fn b086_any_text_as_toml_never_panics(text in "[\\[\\]{}=.,\"'a-c0-9\n #+-]{0,60}") {
         let _answer = read("t.toml", text.as_bytes());
+    }
+}
+
+/// What a person would wait for without a word: each in its own time limit, in a build that is not optimised.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how long it takes is what is tested; nothing is decided by it")]
+fn b086_large_documents_are_answered_at_once() {
+    let list = |item: &dyn Fn(usize) -> String, bytes: usize| {
+        let mut out = String::new();
+        for n in 0.. {
+            let item = item(n);
+            if out.len() + item.len() > bytes {
+                return out;
+            }
+            out = out + if n == 0 { "" } else { "," } + &item;
+        }
+        out
+    };
+    const ROOM: usize = 1_000_000;
+    let of_container =
+        |key: &str, item: &dyn Fn(usize) -> String| container_json(&format!("\"{key}\": [{}]", list(item, ROOM)));
+    let containers = |members: &dyn Fn(usize) -> String| {
+        let all: Vec<_> =
+            (0..1_000).map(|n| format!(r#"{{"name":"c{n}","image":"b","memory":6,{}}}"#, members(n))).collect();
+        task_json("", &all.join(","))
+    };
+    let texts = [
+        container_json(&format!("\"environment\": [{{\"name\": \"A\", \"value\": \"{}\"}}]", "x".repeat(900_000))),
+        of_container("environment", &|n| format!(r#"{{"name":"V{n}","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}}"#)),
+        of_container("portMappings", &|n| format!(r#"{{"containerPort":{}}}"#, n % 65_535 + 1)),
+        of_container("portMappings", &|_| r#"{"containerPort":1,"hostPort":1}"#.to_string()),
+        of_container("portMappings", &|_| r#"{"containerPortRange":"1-65535"}"#.to_string()),
+        of_container("links", &|n| format!(r#""a{n}:b""#)),
+        of_container("mountPoints", &|n| format!(r#"{{"sourceVolume":"v{n}","containerPath":"/a"}}"#)),
+        of_container("secrets", &|n| format!(r#"{{"name":"{n}","valueFrom":"a"}}"#)),
+        of_container("dependsOn", &|n| format!(r#"{{"containerName":"c{n}","condition":"START"}}"#)),
+        of_container("ulimits", &|_| r#"{"name":"core","softLimit":1,"hardLimit":1}"#.to_string()),
+        of_container("systemControls", &|n| format!(r#"{{"namespace":"net.{n}","value":"a"}}"#)),
+        of_container("resourceRequirements", &|n| format!(r#"{{"type":"InferenceAccelerator","value":"{n}"}}"#)),
+        of_container("command", &|_| "\"\"".to_string()),
+        of_container("command", &|_| "[]".to_string()),
+        container_json(&list(&|n| format!("\"k{n}\":0"), ROOM)),
+        container_json(&list(&|n| format!("\"environmentFile{n}{}\":0", "x".repeat(40)), ROOM)),
+        task_json(&format!("\"volumes\": [{}]", list(&|n| format!(r#"{{"name":"v{n}"}}"#), ROOM)), r#"{"name":"a"}"#),
+        task_json(
+            &format!(
+                r#""requiresCompatibilities": ["FARGATE"], "volumes": [{}]"#,
+                list(&|n| format!(r#"{{"name":"v{n}","host":{{"sourcePath":"/"}}}}"#), ROOM)
+            ),
+            r#"{"name":"a"}"#,
+        ),
+        task_json(&format!("\"tags\": {{{}}}", list(&|n| format!("\"k{n}\":\"\""), ROOM)), ""),
+        containers(&|n| format!(r#""dependsOn":[{{"containerName":"c{}","condition":"START"}}]"#, (n + 1) % 1_000)),
+        containers(&|n| {
+            let others: Vec<_> = (1..40).map(|step| format!("\"c{}\"", (n + step) % 1_000)).collect();
+            format!(r#""links":[{}]"#, others.join(","))
+        }),
+        containers(&|n| format!(r#""links":[{}]"#, list(&|m| format!("\"x{n}_{m}\""), 800))),
+        format!("[{}]", list(&|_| "{}".to_string(), ROOM)),
+        format!("{{\"taskDefinition\":{{{}}}}}", list(&|n| format!("\"k{n}\":0"), ROOM)),
+        format!(
+            "{{\"Resources\":{{{}}}}}",
+            list(&|n| format!("\"k{n}\":{{\"Type\":\"AWS::ECS::TaskDefinition\"}}"), ROOM)
+        ),
+    ];
+    for text in &texts {
+        assert!(text.len() <= MAX_TEXT, "{}", text.len());
+        let start = std::time::Instant::now();
+        if let Err(findings) = read_with("t.json", text.as_bytes(), Levels::Any) {
+            assert!(findings.errors.len() + findings.warnings.len() <= 100);
+            assert!(findings.to_string().len() < 200_000);
+        }
+        let took = start.elapsed();
+        assert!(took.as_secs() < 5, "{took:?}: {}", &text[..text.len().min(300)]);
+    }
+}
+
+#[test]
+fn b086_a_hundred_thousand_levels_are_no_danger() {
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+    for text in [deep("[", "]"), deep("{\"a\":", "}"), "[".repeat(1_000_000), "{\"a\":[".repeat(100_000)] {
+        let findings = read("t.json", text.as_bytes()).unwrap_err();
+        assert!(findings.errors[0].message.contains("nested too deep"), "{findings}");
+    }
+    for text in [
+        format!("a = {}", deep("[", "]")),
+        format!("a = {}", deep("{a=", "}")),
+        format!("{}a = 1", "a.".repeat(100_000)),
+        format!("[{}a]", "a.".repeat(100_000)),
+        format!("a = {}", "[".repeat(1_000_000)),
+        "[[a]]\n".repeat(100_000),
+    ] {
+        assert!(read("t.toml", text.as_bytes()).is_err(), "{}", &text[..60]);
+    }
+}
+
+#[test]
+fn b086_every_control_character_is_shown_escaped() {
+    for code in (0..0x20).chain([0x7f, 0x85, 0x202e]) {
+        let c = char::from_u32(code).unwrap();
+        for member in [
+            format!(r#""user": "a\u{code:04x}b""#),
+            format!(r#""links": ["a\u{code:04x}b"]"#),
+            format!(r#""a\u{code:04x}b": 1"#),
+            format!(r#""dockerLabels": {{"dev.lighterman.\u{code:04x}": "x"}}"#),
+            format!(r#""secrets": [{{"name": "A", "valueFrom": "arn:aws:a\u{code:04x}b:::"}}]"#),
+            format!(r#""mountPoints": [{{"sourceVolume": "a", "containerPath": "a\u{code:04x}b"}}]"#),
+            format!(r#""dependsOn": [{{"containerName": "a\u{code:04x}b", "condition": "START\u{code:04x}"}}]"#),
+        ] {
+            let shown = findings_of(&container_json(&member)).join("\n");
+            // A change of direction is no control character to a user name; what is shown is escaped.
+            assert!(
+                (!shown.is_empty() || code > 0xff) && !shown.chars().any(|shown| shown == c && c != '\n'),
+                "{member}: {shown:?}"
+            );
+        }
     }
 }

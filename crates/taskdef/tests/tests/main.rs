@@ -8,3 +8,4 @@ mod hostile;
 mod input;
 mod records;
 mod rules;
+mod validation;
