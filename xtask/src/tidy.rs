@@ -6,6 +6,7 @@ mod adr;
 mod bans;
 mod changelog;
 mod examples;
+mod fields;
 mod generated;
 mod manifests;
 mod order;

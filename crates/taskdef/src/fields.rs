@@ -5,6 +5,8 @@
 //! not carry yet is refused by its row here, so that building it ends with the change of one row.
 //! A field that is not here is unknown, and warned about by name. Nothing is dropped in silence.
 
+use alloc::{format, string::String, vec::Vec};
+
 use crate::{
     definition::{
         AppProtocol, Compatibility, Condition, CpuArchitecture, IpcMode, IsolationMode, LogDriver, NetworkMode,
@@ -91,6 +93,53 @@ pub enum Levels {
     Planned,
     /// None of it: only types and rules count, as for a payload that was checked elsewhere.
     Any,
+}
+
+/// A row with its place among the others.
+#[derive(Clone, Debug)]
+pub struct PlacedRow {
+    /// Path of the field, with `[]` behind lists, such as `containerDefinitions[].portMappings[].hostPort`.
+    pub path: String,
+    /// The row.
+    pub row: FieldRow,
+    /// What becomes of the object it is in, where that is not `Honoured`: the field then fares the same.
+    pub within: Option<Support>,
+}
+
+/// Every row of the table, in its order, each object before its members.
+#[must_use]
+pub fn all() -> Vec<PlacedRow> {
+    let mut placed = Vec::new();
+    place_all(TASK_FIELDS, "", None, &mut placed);
+    placed
+}
+
+fn place_all(rows: &[FieldRow], parent: &str, within: Option<Support>, placed: &mut Vec<PlacedRow>) {
+    for row in rows {
+        let path = format!("{parent}{}", row.key);
+        placed.push(PlacedRow { path: path.clone(), row: *row, within });
+        let inside = within.or_else(|| (row.support != Honoured).then_some(row.support));
+        match row.kind {
+            Object(rows) => place_all(rows, &format!("{path}."), inside, placed),
+            Objects(rows) => place_all(rows, &format!("{path}[]."), inside, placed),
+            Pairs(name, value) => {
+                let rows = [name, value].map(|key| self::row(key, Text, Honoured));
+                place_all(&rows, &format!("{path}[]."), inside, placed);
+            }
+            Text
+            | Name
+            | Integer
+            | Boolean
+            | Word(_, _)
+            | CpuAmount
+            | MemoryAmount
+            | Texts
+            | Integers
+            | Words(_)
+            | TextMap
+            | Opaque => {}
+        }
+    }
 }
 
 const fn row(key: &'static str, kind: FieldKind, support: Support) -> FieldRow {

@@ -6,6 +6,7 @@ mod examples;
 mod helpers;
 mod hostile;
 mod input;
+mod members;
 mod records;
 mod rules;
 mod validation;
