@@ -162,6 +162,12 @@ impl TaskManager {
         core::mem::replace(&mut self.changed, false)
     }
 
+    /// What orders its containers.
+    #[must_use]
+    pub const fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
     /// Its id.
     #[must_use]
     pub const fn id(&self) -> &TaskId {
