@@ -151,11 +151,13 @@ impl Change<'_> {
     pub(crate) fn causes(&self, subject: &Subject) -> Vec<Cause> {
         let (own, others): (Vec<_>, Vec<_>) = self.pairs().into_iter().partition(|(_, after)| subject.includes(after));
         let mut causes: Vec<Cause> = own.iter().filter_map(|pair| wait_ended(*pair)).collect();
-        let waited = !causes.is_empty();
         causes.extend(own.iter().flat_map(|pair| moved(*pair)));
-        if waited || causes.iter().any(|cause| matches!(cause, Cause::Desired { .. })) {
+        // A container that has come further by itself goes on; else what others did is what it waited for.
+        let went_on = causes.iter().any(|cause| matches!(cause, Cause::Known { .. }));
+        if !own.is_empty() && !went_on {
             causes.extend(self.task_desired());
-            causes.extend(others.iter().flat_map(|pair| moved(*pair)));
+            let is_fact = |cause: &Cause| matches!(cause, Cause::Known { .. } | Cause::Health { .. });
+            causes.extend(others.iter().flat_map(|pair| moved(*pair)).filter(is_fact));
         }
         causes.push(self.origin());
         causes

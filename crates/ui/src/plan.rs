@@ -20,6 +20,9 @@ const NAME_COLUMNS: usize = 24;
 /// Version of the JSON.
 const SCHEMA: u32 = 1;
 
+/// Reasons that are shown for a call; JSON has them all.
+const MOST_CAUSES: usize = 3;
+
 /// Where the fields of containers stand.
 const OF_CONTAINERS: &str = "containerDefinitions.";
 
@@ -85,11 +88,11 @@ pub struct PlanCause {
 /// What a run comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanEnd {
-    /// `removed`, `stays`, `restless` or `refused`.
+    /// `removed`, `stays` or `restless`.
     pub kind: &'static str,
     /// When, in virtual time.
     pub at: Duration,
-    /// Why the task stopped or has to, or is refused.
+    /// Why the task stopped or has to.
     pub reason: Option<String>,
     /// Exit code of the task.
     pub exit_code: Option<i32>,
@@ -271,11 +274,12 @@ impl PlanCall {
     }
 
     fn why(&self) -> String {
-        let changes = || self.causes.iter().filter(|cause| !cause.is_origin);
-        let shown: Vec<String> = match changes().next() {
-            Some(_) => changes().map(|cause| clean(&cause.text)).collect(),
-            None => self.causes.iter().map(|cause| clean(&cause.text)).collect(),
-        };
+        let changes: Vec<&PlanCause> = self.causes.iter().filter(|cause| !cause.is_origin).collect();
+        let causes = if changes.is_empty() { self.causes.iter().collect() } else { changes };
+        let mut shown: Vec<String> = causes.iter().take(MOST_CAUSES).map(|cause| clean(&cause.text)).collect();
+        if causes.len() > MOST_CAUSES {
+            shown.push(format!("and {} more", causes.len() - MOST_CAUSES));
+        }
         shown.join("; ")
     }
 }
@@ -292,8 +296,7 @@ impl PlanEnd {
         let head = match self.kind {
             "removed" => format!("the task has ended after {at} s, and nothing of it is left"),
             "stays" => format!("from {at} s on nothing changes until the task is stopped"),
-            "restless" => format!("it goes on like this; the plan ends at {at} s"),
-            _ => "the task is refused".into(),
+            _ => format!("it goes on like this; the plan ends at {at} s"),
         };
         let rows: Vec<(String, String)> =
             self.containers.iter().map(|container| (container.container.clone(), container.state())).collect();

@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod courses;
+mod order;
 mod rig;
