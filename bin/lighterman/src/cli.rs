@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Show what a run would do, call by call, without Docker.
     Plan(Plan),
+    /// Draw what the containers of a task definition wait for.
+    Graph(Graph),
     /// Check task definitions without running anything.
     Validate(Validate),
     /// Look into a state directory.
@@ -133,6 +135,39 @@ Exit codes:
   0      the plan was made
   1      the task definition is refused
   125    an error of our own, or an assumption that makes no sense";
+
+/// Draws what the containers of a task definition wait for.
+#[derive(Debug, Args)]
+#[command(after_help = GRAPH_HELP)]
+pub(crate) struct Graph {
+    /// Task definition, JSON or TOML; `-` reads standard input.
+    pub(crate) file: PathBuf,
+
+    /// How it is drawn.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+/// How a graph is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One line per container, and one for each thing that it waits for.
+    Text,
+    /// A tree, the dependents at the left.
+    Tree,
+    /// A digraph for Graphviz.
+    Dot,
+}
+
+const GRAPH_HELP: &str = "\
+Examples:
+  lighterman graph task.json
+  lighterman graph task.json --format dot | dot -Tsvg > task.svg
+
+Exit codes:
+  0      the graph was drawn
+  1      the task definition is refused
+  125    an error of our own";
 
 const VALIDATE_HELP: &str = "\
 Examples:

@@ -49,6 +49,7 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Run(arguments) => run(arguments, clock, log),
         Command::Plan(arguments) => offline::plan(arguments),
+        Command::Graph(arguments) => offline::graph(&arguments),
         Command::Validate(arguments) => offline::validate(&arguments),
         Command::Completions { shell } => offline::completions(shell),
         Command::State(State::Export { directory }) => {

@@ -4,10 +4,10 @@ use std::io::{self, Write as _};
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use lighterman_app::{Checked, PlanOptions, PlanOutcome};
+use lighterman_app::{Checked, Drawing, PlanOptions, PlanOutcome};
 use lighterman_config::{Effective, Environment, ExitCode};
 
-use crate::cli::{Cli, Plan, Validate};
+use crate::cli::{Cli, Format, Graph, Plan, Validate};
 
 /// The settings of the environment.
 pub(crate) fn effective(env: &Environment) -> anyhow::Result<Effective> {
@@ -40,6 +40,24 @@ pub(crate) fn plan(arguments: Plan) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(outcome.exit_code())
+}
+
+pub(crate) fn graph(arguments: &Graph) -> anyhow::Result<ExitCode> {
+    let drawing = match arguments.format {
+        Format::Text => Drawing::Text,
+        Format::Tree => Drawing::Tree,
+        Format::Dot => Drawing::Dot,
+    };
+    match lighterman_app::graph(&arguments.file, drawing) {
+        Ok(drawn) => {
+            io::stdout().lock().write_all(drawn.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(checked) => {
+            show(&checked, false)?;
+            Ok(ExitCode::Refused)
+        }
+    }
 }
 
 pub(crate) fn completions(shell: Shell) -> anyhow::Result<ExitCode> {

@@ -9,8 +9,9 @@ use std::{
 
 use lighterman_container_spec::definition_digest;
 use lighterman_contracts::Entropy;
-use lighterman_ids::{DefinitionDigest, TaskId};
-use lighterman_task_manager::TaskSpec;
+use lighterman_graph::GraphError;
+use lighterman_ids::{DefinitionDigest, Moment, TaskId};
+use lighterman_task_manager::{TaskManager, TaskSpec};
 use lighterman_taskdef::{Findings, TaskDefinition, read};
 use tokio::io::AsyncReadExt as _;
 
@@ -99,6 +100,17 @@ impl Definition {
         Ok((definition, reading.canonical_text))
     }
 
+    /// A task of this definition that never runs: the same one every time.
+    pub(crate) fn task_on_paper(&self) -> TaskSpec {
+        self.new_task(&Nothing)
+    }
+
+    /// The task as the core would take it in; without one, everything that is wrong with the order of its containers.
+    pub(crate) fn admit(&self) -> Result<TaskManager, Vec<String>> {
+        let problems = |error: GraphError| error.problems().iter().map(ToString::to_string).collect();
+        TaskManager::accept(self.task_on_paper(), Moment::default()).map_err(problems)
+    }
+
     /// A new task of this definition.
     #[must_use]
     pub fn new_task(&self, entropy: &impl Entropy) -> TaskSpec {
@@ -106,6 +118,15 @@ impl Definition {
         let seed = u64::try_from(entropy.bits() & u128::from(u64::MAX)).unwrap_or_default();
         let arn = id.local_arn(None);
         TaskSpec { id, arn, definition: self.definition.clone(), digest: self.digest.clone(), seed }
+    }
+}
+
+/// Entropy of what is never real.
+struct Nothing;
+
+impl Entropy for Nothing {
+    fn bits(&self) -> u128 {
+        0
     }
 }
 

@@ -13,7 +13,7 @@
 //! | `host` | an instance with its driver running |
 //! | `stage` | the screen on its own thread |
 //! | `logs` | output of containers |
-//! | `plan` | `lighterman plan`, which needs no Docker |
+//! | `plan`, `graph` | what a run would do, and in which order; they need no Docker |
 //! | `validate`, `state` | the other commands |
 //!
 //! Not for: arguments and process exit (`bin/lighterman`).
@@ -29,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 mod definition;
+mod graph;
 mod host;
 mod instance;
 mod logs;
@@ -41,6 +42,7 @@ mod sweep;
 mod validate;
 
 pub use definition::{Definition, DefinitionError};
+pub use graph::{Drawing, graph};
 pub use instance::{Instance, InstanceError, OnDamage};
 pub use plan::{AssumptionError, PlanOptions, PlanOutcome, plan};
 pub use run::{RunOptions, Surroundings, run};

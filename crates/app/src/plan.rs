@@ -3,10 +3,9 @@
 mod assume;
 mod fields;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use lighterman_config::{ExitCode, RunSettings};
-use lighterman_contracts::Entropy;
 use lighterman_ids::ContainerName;
 use lighterman_plan::{Behaviour, Ending, Planned, Subject};
 use lighterman_taskdef::TaskDefinition;
@@ -44,7 +43,6 @@ impl PlanOutcome {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Refused(_) => ExitCode::Refused,
-            Self::Made(page) if page.end.kind == "refused" => ExitCode::Refused,
             Self::Made(_) => ExitCode::SUCCESS,
         }
     }
@@ -60,11 +58,20 @@ pub fn plan(options: &PlanOptions) -> Result<PlanOutcome, AssumptionError> {
         Ok(loaded) => loaded,
         Err(error) => return Ok(PlanOutcome::Refused(Checked::refused(file, error))),
     };
+    if let Err(problems) = definition.admit() {
+        return Ok(PlanOutcome::Refused(Checked::disordered(file, &definition, &problems)));
+    }
     let behaviours = assume::read(&options.assume, &definition.definition)?;
-    let plan = lighterman_plan::plan(definition.new_task(&Fixed), &behaviours, host_settings(&options.settings));
-    let stop = match &plan.ending {
-        Ending::Stays { stop, .. } => stop.iter().map(call).collect(),
-        Ending::Removed { .. } | Ending::Restless { .. } | Ending::Refused { .. } => Vec::new(),
+    let plan = lighterman_plan::plan(definition.task_on_paper(), &behaviours, host_settings(&options.settings));
+    let at = plan.calls.last().map(|call| call.at).unwrap_or_default();
+    let stop = |stop: &[Planned]| stop.iter().map(call).collect();
+    let (end, stop) = match &plan.ending {
+        Ending::Removed { view } => (end("removed", at, view), Vec::new()),
+        Ending::Stays { since, view, stop: calls } => (end("stays", *since, view), stop(calls)),
+        Ending::Restless { view } => (end("restless", at, view), Vec::new()),
+        Ending::Refused { error } => {
+            return Ok(PlanOutcome::Refused(Checked::disordered(file, &definition, &[error.to_string()])));
+        }
     };
     Ok(PlanOutcome::Made(Box::new(PlanPage {
         file: file.display().to_string(),
@@ -72,21 +79,12 @@ pub fn plan(options: &PlanOptions) -> Result<PlanOutcome, AssumptionError> {
         revision: definition.definition.revision,
         definition: definition.digest.to_string(),
         assumed: assumed(&definition.definition, &behaviours),
-        end: end(&plan.ending, plan.calls.last()),
+        end,
         calls: plan.calls.iter().map(call).collect(),
         stop,
         fields: fields::fates(&written),
         warnings: definition.warnings.warnings.iter().map(ToString::to_string).collect(),
     })))
-}
-
-/// Ids of a task that never runs: the same definition gives the same plan.
-struct Fixed;
-
-impl Entropy for Fixed {
-    fn bits(&self) -> u128 {
-        0
-    }
 }
 
 /// One line per container: everything that is assumed of it.
@@ -138,22 +136,13 @@ fn call(planned: &Planned) -> PlanCall {
     call
 }
 
-fn end(ending: &Ending, last: Option<&Planned>) -> PlanEnd {
-    let at = last.map(|call| call.at).unwrap_or_default();
-    let of_view = |kind, at, view: &TaskView| PlanEnd {
+fn end(kind: &'static str, at: Duration, view: &TaskView) -> PlanEnd {
+    PlanEnd {
         kind,
         at,
         reason: view.reason.clone(),
         exit_code: view.exit_code(),
         containers: view.containers.iter().map(container).collect(),
-    };
-    match ending {
-        Ending::Removed { view } => of_view("removed", at, view),
-        Ending::Stays { since, view, .. } => of_view("stays", *since, view),
-        Ending::Restless { view } => of_view("restless", at, view),
-        Ending::Refused { error } => {
-            PlanEnd { kind: "refused", at, reason: Some(error.to_string()), exit_code: None, containers: Vec::new() }
-        }
     }
 }
 

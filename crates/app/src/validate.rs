@@ -38,14 +38,21 @@ impl Checked {
     pub(crate) fn refused(file: &Path, error: DefinitionError) -> Self {
         match error {
             DefinitionError::Refused(findings) => Self::of(file, &findings.errors, &findings.warnings),
-            DefinitionError::Unreadable { .. } => Self {
-                file: file.into(),
-                errors: vec![error.to_string()],
-                warnings: Vec::new(),
-                findings: vec![json!({ "level": "error", "message": error.to_string() })],
-                digest: None,
-            },
+            DefinitionError::Unreadable { .. } => Self::of(file, &[], &[]).with_error(error.to_string()),
         }
+    }
+
+    /// A definition whose containers cannot be brought into an order.
+    pub(crate) fn disordered(file: &Path, definition: &Definition, problems: &[String]) -> Self {
+        let in_file = |problem: &String| format!("{}: error: {problem}", file.display());
+        let checked = Self::of(file, &[], &definition.warnings.warnings);
+        problems.iter().map(in_file).fold(checked, Self::with_error)
+    }
+
+    fn with_error(mut self, text: String) -> Self {
+        self.findings.push(json!({ "level": "error", "message": text }));
+        self.errors.push(text);
+        self
     }
 
     fn of(file: &Path, errors: &[Finding], warnings: &[Finding]) -> Self {
@@ -70,12 +77,16 @@ pub fn validate(files: &[PathBuf]) -> (Vec<Checked>, ExitCode) {
 }
 
 fn check(file: &Path) -> Checked {
-    match Definition::load(file) {
-        Ok(definition) => {
+    let definition = match Definition::load(file) {
+        Ok(definition) => definition,
+        Err(error) => return Checked::refused(file, error),
+    };
+    match definition.admit() {
+        Ok(_) => {
             let digest = Some(definition.digest.to_string());
             Checked { digest, ..Checked::of(file, &[], &definition.warnings.warnings) }
         }
-        Err(error) => Checked::refused(file, error),
+        Err(problems) => Checked::disordered(file, &definition, &problems),
     }
 }
 

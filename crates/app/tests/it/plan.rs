@@ -1,8 +1,8 @@
 //! `lighterman plan`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use lighterman_app::{PlanOptions, PlanOutcome, plan};
+use lighterman_app::{Drawing, PlanOptions, PlanOutcome, graph, plan};
 use lighterman_config::{ExitCode, RunSettings};
 use lighterman_ui::PlanPage;
 
@@ -44,4 +44,15 @@ fn a_refused_definition_is_shown_as_validate_shows_it() {
     let (validated, code) = lighterman_app::validate(&[file]);
     assert_eq!((checked.to_json(), ExitCode::Refused), (validated[0].to_json(), code));
     assert!(!checked.errors.is_empty());
+}
+
+#[test]
+fn a_graph_is_drawn_in_every_form() {
+    let drawn = |drawing| graph(Path::new(DEMO), drawing).unwrap();
+    assert_eq!(drawn(Drawing::Text), "hello  NONE\n");
+    assert_eq!(drawn(Drawing::Tree), "hello  NONE\n");
+    let dot = drawn(Drawing::Dot);
+    assert!(dot.starts_with("digraph \"demo\" {") && dot.contains("\"hello\""), "{dot}");
+    let missing = graph(Path::new("/nowhere/task.json"), Drawing::Text).unwrap_err();
+    assert!(missing.errors[0].contains("/nowhere/task.json cannot be read"), "{missing:?}");
 }
