@@ -96,6 +96,7 @@ impl Problem {
             // What leads nowhere is left out of every ring.
             Self::Missing { .. }
             | Self::MissingGate { .. }
+            | Self::TooLate { .. }
             | Self::OnItself { .. }
             | Self::NoHealthCheck { .. }
             | Self::WaitsForEssential { .. }
@@ -192,29 +193,49 @@ impl<'a> Builder<'a> {
 
     fn gate(&mut self, plan: &ContainerPlan, gate: &Gate) -> Option<PlacedGate> {
         let waiting = || Member::Container(plan.name.clone());
+        let is_on_the_way_up = |toward: ContainerStatus| !toward.is_after(plan.steady.status());
         match gate {
             Gate::Container { toward, on, reached } => {
-                let on = self.container_place(on, waiting)?;
-                Some(PlacedGate::Container { toward: *toward, on, reached: *reached })
+                let place = self.container_place(on, waiting)?;
+                if is_on_the_way_up(*toward) {
+                    self.check_reached(place, *reached, waiting);
+                }
+                Some(PlacedGate::Container { toward: *toward, on: place, reached: *reached })
             }
-            Gate::Resource { toward, on, reached } => match self.resources.get(on) {
-                Some(on) => Some(PlacedGate::Resource { toward: *toward, on: *on, reached: *reached }),
-                None => {
+            Gate::Resource { toward, on, reached } => {
+                let Some(place) = self.resources.get(on).copied() else {
                     let on = Member::Resource(on.clone());
                     self.problems.push(Problem::MissingGate { waiting: waiting(), on });
-                    None
+                    return None;
+                };
+                if is_on_the_way_up(*toward) && reached.is_terminal() {
+                    let (on, reached) = (Member::Resource(on.clone()), reached.as_str());
+                    self.problems.push(Problem::TooLate { waiting: waiting(), on, reached });
                 }
-            },
+                Some(PlacedGate::Resource { toward: *toward, on: place, reached: *reached })
+            }
         }
     }
 
     fn resource(&mut self, plan: &ResourcePlan) -> Resource {
         let waiting = || Member::Resource(plan.name.clone());
-        let place = |(on, reached): &(ContainerName, ContainerStatus)| {
-            self.container_place(on, waiting).map(|on| (on, *reached))
-        };
-        let after = plan.after.iter().filter_map(place).collect();
-        Resource { name: plan.name.clone(), needs_role: plan.needs_role, after }
+        let mut after = Vec::new();
+        for (on, reached) in &plan.after {
+            if let Some(place) = self.container_place(on, waiting) {
+                self.check_reached(place, *reached, waiting);
+                after.push((place, *reached));
+            }
+        }
+        Resource { name: plan.name.clone(), needs_role: plan.needs_role, after: after.into() }
+    }
+
+    /// Beyond its steady state an essential container is only once the task is over.
+    fn check_reached(&mut self, place: usize, reached: ContainerStatus, waiting: impl Fn() -> Member) {
+        let on = &self.plan.containers[place];
+        if on.essential && reached.is_after(on.steady.status()) {
+            let (on, reached) = (Member::Container(on.name.clone()), reached.as_str());
+            self.problems.push(Problem::TooLate { waiting: waiting(), on, reached });
+        }
     }
 
     fn container_place(&mut self, name: &ContainerName, waiting: impl Fn() -> Member) -> Option<usize> {

@@ -57,7 +57,7 @@ impl Condition {
         }
     }
 
-    /// Whether it looks at what becomes of the dependency after its start, so that a start timeout counts (2.5)
+    /// Whether it looks at what becomes of the dependency after its start, so that a start timeout counts (2.5).
     pub(crate) const fn can_time_out(self) -> bool {
         match self {
             Self::Complete | Self::Success | Self::Healthy => true,

@@ -10,8 +10,8 @@ use crate::{Edge, Node, ResourceName, Snapshot};
 
 /// The containers of one task, in task order, its resources, and who waits for whom.
 ///
-/// A graph that exists is well-formed: every name is there, nothing waits for itself at any distance, and whatever
-/// is waited for can come. It knows no statuses; they come in with each question.
+/// A graph that exists is well-formed: every name is there, and nobody waits for itself, at whatever distance, on the
+/// way up or down. It knows no statuses; they come in with each question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Graph {
     pub(crate) names: Box<[ContainerName]>,

@@ -86,6 +86,16 @@ pub enum Problem {
         /// For whom.
         on: Member,
     },
+    /// A transition dependency leads to a status that its target has only once the task is over.
+    #[error("{waiting} waits for {on} to be {reached}, which it is not while the task runs")]
+    TooLate {
+        /// Who waits.
+        waiting: Member,
+        /// For whom.
+        on: Member,
+        /// For which status.
+        reached: &'static str,
+    },
     /// What the dependency is to become does not fulfil the condition (engine.md 2.3).
     #[error("{dependent} waits for {on} {}, but {on} is to become {desired} ({line})", condition.in_words())]
     CannotResolve {

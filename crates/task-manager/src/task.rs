@@ -104,6 +104,7 @@ impl TaskManager {
             changed: true,
         };
         task.derive(now);
+        task.admit(now)?;
         task.mark_all();
         Ok(task)
     }

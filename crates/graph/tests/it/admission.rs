@@ -2,7 +2,7 @@
 
 use lighterman_graph::{Condition, ContainerPlan, Gate, Graph, Node, Plan, Problem, ResourceName, ResourcePlan, Tie};
 use lighterman_ids::VolumeName;
-use lighterman_status::{ContainerKind, ContainerStatus as C, SteadyState};
+use lighterman_status::{ContainerKind, ContainerStatus as C, ResourceStatus as R, SteadyState};
 
 use crate::{after, complaint, graph, name, plan, problems};
 
@@ -217,6 +217,26 @@ fn what_a_transition_dependency_names_has_to_be_there() {
     web waits for cgroup, which is not in the task
     web waits for pause, which is not in the task
     volume data waits for pause, which is not in the task
+    ");
+}
+
+#[test]
+fn a_status_that_comes_only_after_the_task_is_not_waited_for() {
+    let mut web = plan("web");
+    web.gates = vec![
+        Gate::Container { toward: C::Pulled, on: name("db"), reached: C::Stopped },
+        Gate::Container { toward: C::Pulled, on: name("job"), reached: C::Stopped },
+        Gate::Container { toward: C::Stopped, on: name("db"), reached: C::Stopped },
+        Gate::Resource { toward: C::Pulled, on: ResourceName::Cgroup, reached: R::Removed },
+    ];
+    let db = ContainerPlan { essential: true, ..plan("db") };
+    let after = vec![(name("db"), C::ResourcesProvisioned)];
+    let cgroup = ResourcePlan { after, ..ResourcePlan::new(ResourceName::Cgroup) };
+    let plan = Plan { containers: vec![web, db, plan("job")], resources: vec![cgroup] };
+    insta::assert_snapshot!(Graph::build(plan).unwrap_err().to_string().replace("; ", "\n"), @r"
+    web waits for db to be STOPPED, which it is not while the task runs
+    web waits for cgroup to be REMOVED, which it is not while the task runs
+    cgroup waits for db to be RESOURCES_PROVISIONED, which it is not while the task runs
     ");
 }
 

@@ -153,8 +153,8 @@ fn tame() -> impl Strategy<Value = Plan> {
                 }
             }
             for (step, toward, reached) in gates {
-                // In any direction: most of these are refused.
-                let (toward, reached) = (*toward, up_to_running(*toward, *reached));
+                // In any direction, to any status: many of these are refused.
+                let (toward, reached) = (*toward, *reached);
                 plan.containers[c].gates.push(Gate::Container { toward, on: name(NAMES[(c + step) % n]), reached });
             }
             need(&mut plan, c, *needs);
@@ -162,11 +162,6 @@ fn tame() -> impl Strategy<Value = Plan> {
         surround(&mut plan, surroundings);
         plan
     })
-}
-
-/// An honest world ends no essential container, so that only a stop waits for STOPPED.
-fn up_to_running(toward: C, reached: C) -> C {
-    if toward.is_terminal() { C::Stopped } else { reached.earlier_of(C::Running) }
 }
 
 fn need(plan: &mut Plan, c: usize, needs: u8) {
@@ -229,7 +224,13 @@ impl<'a> World<'a> {
         let is_awaited = |c: &ContainerPlan| {
             let ends = |condition| matches!(condition, Condition::Success | Condition::Complete);
             let mut edges = plan.containers.iter().flat_map(|other| edges_of(plan, other));
-            edges.any(|(on, condition)| on == c.name && ends(condition))
+            let gates = plan.containers.iter().flat_map(|other| &other.gates);
+            let mut gates = gates.filter_map(|gate| match gate {
+                Gate::Container { on, reached, .. } => Some((on, *reached)),
+                Gate::Resource { .. } => None,
+            });
+            let by_gate = gates.any(|(on, reached)| *on == c.name && reached.is_after(c.steady.status()));
+            edges.any(|(on, condition)| on == c.name && ends(condition)) || by_gate && !c.essential
         };
         let mut world = Self {
             graph,

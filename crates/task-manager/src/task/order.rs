@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use lighterman_graph::{Condition, ContainerPlan, Fatal, Node, Plan, Readiness, Snapshot};
+use lighterman_graph::{Condition, ContainerPlan, Fatal, GraphError, Node, Plan, Readiness, Snapshot};
 use lighterman_ids::{BootId, Moment, Mono};
 use lighterman_taskdef::{ContainerDefinition, LogDriver, TaskDefinition};
 
@@ -43,6 +43,11 @@ const fn condition(written: lighterman_taskdef::Condition) -> Condition {
 }
 
 impl TaskManager {
+    /// Whether the containers can wait for each other as they say (engine.md 2.2).
+    pub(super) fn admit(&self, now: Moment) -> Result<(), GraphError> {
+        self.graph.admit(&self.nodes(now))
+    }
+
     /// What each container may do now.
     pub(super) fn readiness(&self, now: Moment) -> Vec<Readiness> {
         self.graph.readiness(&self.snapshot(now, &self.nodes(now)))

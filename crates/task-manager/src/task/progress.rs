@@ -29,6 +29,8 @@ impl TaskManager {
             match readiness {
                 Readiness::PastDesired | Readiness::Blocked(_) => {}
                 Readiness::Ready(step) => moved |= self.take(cx, c, step),
+                // What the dependency has come to meanwhile is not known yet.
+                Readiness::Fatal(_) if !cx.ready || self.is_restoring() => {}
                 Readiness::Fatal(fatal) => {
                     // The answers for those behind it may be out of date.
                     self.give_up(cx.now, c, &fatal);

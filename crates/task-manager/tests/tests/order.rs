@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use lighterman_ids::{ContainerName, ImageRef, Moment};
+use lighterman_ids::{ActionIds, ContainerName, ImageRef, Moment};
 use lighterman_status::{ContainerStatus, TaskStatus};
-use lighterman_task_manager::{ContainerState, TaskManager};
+use lighterman_task_manager::{ContainerState, Context, TaskManager};
 use lighterman_taskdef::{Condition, ContainerDefinition, Dependency, HealthCheck, HealthTest, TaskDefinition};
 
 use crate::script::{Script, definition, spec};
@@ -70,4 +70,21 @@ fn e22_a_start_timeout_wakes_the_task() {
     go_on(&mut s, definition, runs);
     assert_eq!(s.until_due(), Duration::from_nanos(8_000_000_001));
     assert!(s.view().reason.unwrap().contains("db was started more than 8s ago"));
+}
+
+/// What had become of the dependency while nobody looked is found out first.
+#[test]
+fn nobody_is_given_up_before_the_dependency_was_looked_at() {
+    let definition = dependent_on(Condition::Complete);
+    let mut s = Script::accepted(definition.clone());
+    let runtime_id = Some(crate::answers::runtime_id());
+    let runs = ContainerState { known: ContainerStatus::Running, runtime_id, ..db(&s) };
+    s.passes(Duration::from_secs(9));
+    let mut task = TaskManager::restore(spec(definition), s.task.state(), vec![runs], s.now).unwrap();
+    let (mut ids, settings, instance) = (ActionIds::new(2), &s.settings, &s.instance);
+    let mut cx =
+        Context { now: s.now, ids: &mut ids, settings, instance, store_failing: None, ready: true, closing: false };
+    task.handle_timeout(&mut cx);
+    assert!(task.is_restoring(), "its start timeout is over, and it may have ended in time");
+    assert_eq!(task.view(&cx).containers[0].desired, ContainerStatus::Running);
 }
