@@ -47,9 +47,23 @@ fn e150_a_runtime_that_answers_wrongly_is_asked_again_ever_more_slowly() {
 #[test]
 fn e150_a_socket_that_refuses_is_asked_again_soon_and_for_ever() {
     let mut host = Host::new();
-    for plain in [0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0] {
+    for plain in [0.1, 0.2, 0.4, 0.7, 0.7, 0.7] {
         host.answer(Answer::Version(Outcome::Unknown(refused())));
         assert_about(host.until_due(), plain);
+    }
+}
+
+/// Goal P16: what ended while Docker was away is known a second after it is back, opening, list and inspect included.
+#[test]
+fn p16_a_socket_that_refuses_is_tried_again_well_within_a_second_whatever_the_jitter() {
+    let longest = HostSettings::REFERENCE.away_retry.longest();
+    assert!(longest < secs(0.9), "{longest:?}");
+    let mut host = Host::new();
+    host.connect();
+    for _ in 0..50 {
+        host.lose_stream(refused());
+        let waited = host.until_due();
+        assert!(waited <= longest, "{waited:?}");
     }
 }
 
