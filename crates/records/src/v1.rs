@@ -12,33 +12,41 @@ use lighterman_ids::{
     BootId, ContainerName, DefinitionDigest, ImageRef, InstanceId, Moment, Mono, NameError, RuntimeId, RuntimeName,
     TaskArn, TaskId, Wall,
 };
-use lighterman_status::{ContainerStatus, StatusTextError, TaskStatus};
+use lighterman_status::{ContainerStatus, StatusTextError, TaskStatus, TextFault};
 use lighterman_task_manager::{ContainerError, ContainerState, ErrorName, TaskState};
 use lighterman_taskdef::TaskDefinition;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::Kind;
 
-/// Why a payload whose checksum fits cannot be understood: a fault of a program, not of the disk.
+/// Why a payload whose checksum fits cannot be understood: a matter of programs, not of the disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct PayloadError(String);
+pub(crate) enum PayloadError {
+    /// A program wrote what no version would.
+    Fault(String),
+    /// A word for a status or an error that this version does not have. Words are only ever added.
+    UnknownWord(String),
+}
 
 impl From<serde_json::Error> for PayloadError {
     fn from(error: serde_json::Error) -> Self {
-        Self(error.to_string())
+        Self::Fault(error.to_string())
     }
 }
 
 impl From<NameError> for PayloadError {
     fn from(error: NameError) -> Self {
-        Self(error.to_string())
+        Self::Fault(error.to_string())
     }
 }
 
 impl From<StatusTextError> for PayloadError {
     fn from(error: StatusTextError) -> Self {
-        Self(error.to_string())
+        match error.fault {
+            TextFault::UnknownName => Self::UnknownWord(error.to_string()),
+            TextFault::NotQuoted | TextFault::Impossible => Self::Fault(error.to_string()),
+        }
     }
 }
 
@@ -65,8 +73,8 @@ pub(crate) fn decode(kind: Kind, payload: &[u8]) -> Result<Option<Record>, Paylo
 }
 
 fn definition(payload: &[u8]) -> Result<TaskDefinition, PayloadError> {
-    let text = core::str::from_utf8(payload).map_err(|error| PayloadError(error.to_string()))?;
-    TaskDefinition::from_register_json(text).map_err(|findings| PayloadError(findings.to_string()))
+    let text = core::str::from_utf8(payload).map_err(|error| PayloadError::Fault(error.to_string()))?;
+    TaskDefinition::from_register_json(text).map_err(|findings| PayloadError::Fault(findings.to_string()))
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {
@@ -95,7 +103,7 @@ impl Head {
 
     pub(crate) fn decode(payload: &[u8]) -> Result<Self, PayloadError> {
         let text: HeadText = serde_json::from_slice(payload)?;
-        let digest = u128::from_str_radix(&text.digest, 16).map_err(|error| PayloadError(error.to_string()))?;
+        let digest = u128::from_str_radix(&text.digest, 16).map_err(|error| PayloadError::Fault(error.to_string()))?;
         Ok(Self { generation: text.generation, records: text.records, digest })
     }
 }
@@ -274,7 +282,7 @@ impl TryFrom<Container> for ContainerState {
     fn try_from(container: Container) -> Result<Self, PayloadError> {
         let error = container.error.map(|error| {
             let name = ErrorName::parse(&error.name);
-            let unknown = || PayloadError(format!("{:?} is not the name of an error", error.name));
+            let unknown = || PayloadError::UnknownWord(format!("{:?} is not the name of an error", error.name));
             Ok::<_, PayloadError>(ContainerError { name: name.ok_or_else(unknown)?, text: error.text })
         });
         Ok(Self {
