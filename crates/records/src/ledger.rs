@@ -59,7 +59,8 @@ pub enum OpenError {
     /// It is damaged: it must be moved aside, never silently emptied.
     #[error("the state store is damaged: {0}")]
     Damaged(String),
-    /// A newer version of the program wrote it: a schema, a kind of record or a word that this one does not know.
+    /// A newer version of the program wrote it: a schema, a kind of record, or in one a word or field that this one does not
+    /// know.
     #[error("the state store was written by a newer version: {0}")]
     Newer(String),
 }
@@ -285,7 +286,7 @@ fn unreadable(key: &[u8], error: EnvelopeError) -> OpenError {
 
 fn bad_payload(key: &[u8], error: &v1::PayloadError) -> OpenError {
     match error {
-        v1::PayloadError::UnknownWord(_) => OpenError::Newer(record(key, error)),
+        v1::PayloadError::Newer(_) => OpenError::Newer(record(key, error)),
         v1::PayloadError::Fault(_) => {
             damaged_at(key, format_args!("its checksum fits and its payload does not: {error}"))
         }

@@ -14,7 +14,7 @@ use lighterman_ids::{
 };
 use lighterman_status::{ContainerStatus, StatusTextError, TaskStatus, TextFault};
 use lighterman_task_manager::{ContainerError, ContainerState, ErrorName, TaskState};
-use lighterman_taskdef::TaskDefinition;
+use lighterman_taskdef::{RuleId, TaskDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::Kind;
@@ -25,8 +25,8 @@ use crate::envelope::Kind;
 pub(crate) enum PayloadError {
     /// A program wrote what no version would.
     Fault(String),
-    /// A word for a status or an error that this version does not have. Words are only ever added.
-    UnknownWord(String),
+    /// It has a status, an error or a part of a definition that this version does not have: they are only ever added.
+    Newer(String),
 }
 
 impl From<serde_json::Error> for PayloadError {
@@ -44,7 +44,7 @@ impl From<NameError> for PayloadError {
 impl From<StatusTextError> for PayloadError {
     fn from(error: StatusTextError) -> Self {
         match error.fault {
-            TextFault::UnknownName => Self::UnknownWord(error.to_string()),
+            TextFault::UnknownName => Self::Newer(error.to_string()),
             TextFault::NotQuoted | TextFault::Impossible => Self::Fault(error.to_string()),
         }
     }
@@ -74,8 +74,15 @@ pub(crate) fn decode(kind: Kind, payload: &[u8]) -> Result<Option<Record>, Paylo
 
 fn definition(payload: &[u8]) -> Result<TaskDefinition, PayloadError> {
     let text = core::str::from_utf8(payload).map_err(|error| PayloadError::Fault(error.to_string()))?;
-    TaskDefinition::from_register_json(text).map_err(|findings| PayloadError::Fault(findings.to_string()))
+    TaskDefinition::from_register_json(text).map_err(|findings| {
+        let is_newer = findings.errors.iter().any(|finding| NOT_YET.contains(&finding.rule));
+        if is_newer { PayloadError::Newer(findings.to_string()) } else { PayloadError::Fault(findings.to_string()) }
+    })
 }
+
+/// Rules that a definition of ours breaks only where a newer version took it in: a word that is not known, and a field
+/// or word that is not honoured yet.
+const NOT_YET: [RuleId; 2] = [RuleId(14), RuleId(86)];
 
 fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("plain structs with text keys become JSON")
@@ -282,7 +289,7 @@ impl TryFrom<Container> for ContainerState {
     fn try_from(container: Container) -> Result<Self, PayloadError> {
         let error = container.error.map(|error| {
             let name = ErrorName::parse(&error.name);
-            let unknown = || PayloadError::UnknownWord(format!("{:?} is not the name of an error", error.name));
+            let unknown = || PayloadError::Newer(format!("{:?} is not the name of an error", error.name));
             Ok::<_, PayloadError>(ContainerError { name: name.ok_or_else(unknown)?, text: error.text })
         });
         Ok(Self {

@@ -82,20 +82,25 @@ fn a_record_of_a_newer_program_is_refused_as_such() {
 }
 
 #[test]
-fn a_word_or_kind_of_a_newer_program_is_refused_as_such() {
+fn what_only_a_newer_program_writes_is_refused_as_such() {
     for (prefix, ours, theirs) in [
         ("container/", r#""name":"OutOfMemoryError""#, r#""name":"FrozenError""#),
         ("container/", r#""known":"STOPPED""#, r#""known":"FROZEN""#),
         ("container/", r#""desired":"STOPPED""#, r#""desired":"FROZEN""#),
         ("task/", r#""known":"RUNNING""#, r#""known":"FROZEN""#),
         ("task/", r#""desired":"STOPPED""#, r#""desired":"FROZEN""#),
+        ("definition/", r#""name":"web""#, r#""name":"web","dependsOn":[{"containerName":"frozen"}]"#),
+        ("definition/", r#"{"containerDefinitions""#, r#"{"networkMode":"frozen","containerDefinitions""#),
     ] {
         let entries = with_payload(prefix, |text| {
             assert!(text.contains(ours), "{text}");
             text.replace(ours, theirs)
         });
         let Err(OpenError::Newer(words)) = Ledger::open(entries, Some(1)) else { panic!("{prefix} {theirs}") };
-        assert!(words.contains(prefix) && words.to_lowercase().contains("frozen"), "{words}");
+        assert!(
+            words.contains(prefix) && (words.to_lowercase().contains("frozen") || words.contains("dependsOn")),
+            "{words}"
+        );
     }
     let mut entries = full().0.entries();
     entries.push((b"later".to_vec(), envelope_of(b"later", 1, 99, 1, b"{}")));
@@ -109,6 +114,7 @@ fn a_payload_that_no_version_writes_is_damage() {
         ("container/", r#""name":"web""#, r#""name":"""#),
         ("container/", r#""known":"STOPPED""#, r#""known":7"#),
         ("task/", r#""seed":"#, r#""seeds":"#),
+        ("definition/", r#""image":"web:1""#, r#""image":"""#),
     ] {
         let entries = with_payload(prefix, |text| {
             assert!(text.contains(ours), "{text}");
