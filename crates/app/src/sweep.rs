@@ -13,10 +13,10 @@ use futures_util::future::join_all;
 use lighterman_checkpoint::OpenError;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
 use lighterman_driver::{Handle, Update};
-use lighterman_engine::{HostSettings, HostView, RuntimeLink};
+use lighterman_engine::HostSettings;
 use lighterman_ids::{InstanceId, RuntimeName, TaskId};
 use lighterman_ui::Leftover;
-use lighterman_view::{ContainerView, TaskView};
+use lighterman_view::{ContainerView, HostView, RuntimeLink, TaskView};
 use tokio::time::timeout;
 
 use crate::{

@@ -6,10 +6,10 @@ use alloc::{
     vec::Vec,
 };
 
-use lighterman_engine::{Action, Engine, Event, HostView, RecordKey, SubmitError};
+use lighterman_engine::{Action, Engine, Event, RecordKey, SubmitError};
 use lighterman_ids::{ActionId, Moment, Mono, TaskId};
 use lighterman_records::{Ledger, LedgerChange, WriteOp};
-use lighterman_view::{ContainerView, TaskView, WaitReason};
+use lighterman_view::{ContainerView, HostView, TaskView, WaitReason};
 
 /// Something that may leave.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

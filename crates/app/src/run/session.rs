@@ -6,11 +6,10 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use lighterman_calls::ExitCode;
 use lighterman_contracts::{ContainerRuntime, LogSource};
 use lighterman_driver::{Handle, RequestError, Update, Updates};
-use lighterman_engine::{HostView, RuntimeLink};
 use lighterman_ids::{ContainerName, TaskId, Wall};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{StopAction, StopSignal};
-use lighterman_view::TaskView;
+use lighterman_view::{HostView, RuntimeLink, TaskView};
 use tokio::sync::mpsc;
 
 use super::New;

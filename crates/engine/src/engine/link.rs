@@ -13,13 +13,16 @@ use lighterman_calls::{
     RuntimeVersion,
 };
 use lighterman_ids::{ActionId, Moment, Mono, TaskId, Wall};
-use lighterman_task_manager::TaskEvent;
+use lighterman_task_manager::{Awaited, TaskEvent};
+use lighterman_view::{HostView, RuntimeLink};
 
 use super::{Engine, calls::AskedBy};
-use crate::{Action, HostSettings, HostView, RuntimeLink};
+use crate::{Action, HostSettings};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Link {
+    /// When this agent began.
+    begun: Moment,
     state: LinkState,
     version: Option<String>,
     /// Failures in a row of what is being tried.
@@ -67,8 +70,9 @@ enum LinkState {
 }
 
 impl Link {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(begun: Moment) -> Self {
         Self {
+            begun,
             state: LinkState::Pausing(Mono(0)),
             version: None,
             failures: 0,
@@ -90,9 +94,16 @@ impl Link {
         self.ready
     }
 
-    /// How the runtime fails, in words; `None` while it does not.
-    pub(super) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    /// How tasks wait for it; `None` once they may be driven.
+    pub(super) fn awaited(&self, settings: &HostSettings) -> Option<Awaited<'_>> {
+        let wait =
+            || Awaited { since: self.begun, trouble: self.trouble.as_deref(), until: self.gives_up_at(settings) };
+        (!self.ready).then(wait)
+    }
+
+    fn gives_up_at(&self, settings: &HostSettings) -> Option<Mono> {
+        let silent = self.silent_since.filter(|_| !self.gave_up)?;
+        Some(silent.mono.after(settings.patience?))
     }
 
     fn is_watching(&self, by: ActionId) -> bool {
@@ -119,9 +130,7 @@ impl Link {
             | LinkState::Watching { .. }
             | LinkState::Unusable(_) => None,
         };
-        let silent = self.silent_since.filter(|_| !self.gave_up);
-        let patience = silent.and_then(|since| Some(since.mono.after(settings.patience?)));
-        [pause, patience, self.recheck_at].into_iter().flatten().min()
+        [pause, self.gives_up_at(settings), self.recheck_at].into_iter().flatten().min()
     }
 }
 

@@ -6,14 +6,14 @@ use lighterman_calls::{
     Answer, ContainerFacts, ContainerSummary, ContainerTarget, Created, EventAction, ImageFacts, Lost, LostCause,
     Outcome, Phase, Request, RequestKind, RuntimeEvent, RuntimeVersion, labels,
 };
-use lighterman_engine::{Action, Engine, Event, HostSettings, HostView, SavedState};
+use lighterman_engine::{Action, Engine, Event, HostSettings, SavedState};
 use lighterman_ids::{
     ActionId, ContainerName, DefinitionDigest, Family, ImageId, ImageRef, InstanceId, Moment, Mono, RuntimeId,
     RuntimeName, TaskId, Wall,
 };
 use lighterman_task_manager::TaskSpec;
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
-use lighterman_view::{ContainerView, TaskView};
+use lighterman_view::{ContainerView, HostView, TaskView};
 
 pub(crate) struct Host {
     pub(crate) engine: Engine,

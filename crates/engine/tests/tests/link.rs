@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use lighterman_calls::{Answer, EventAction, Lost, LostCause, Outcome, Phase, Refusal, RefusalClass, RequestKind};
-use lighterman_engine::{Event, HostSettings, RuntimeLink};
+use lighterman_engine::{Event, HostSettings};
 use lighterman_status::ContainerStatus;
-use lighterman_view::WaitReason;
+use lighterman_view::{RuntimeLink, WaitReason};
 
 use crate::host::{Host, cut_off, facts, garbled, refused, shows, task_id, version};
 
@@ -103,6 +103,17 @@ fn until_the_runtime_answers_every_task_says_what_it_waits_for() {
         views[0].containers[0].wait.as_ref().unwrap().reason,
         WaitReason::RuntimeAway { text: "connection refused".into() }
     );
+}
+
+#[test]
+fn a_task_waits_for_the_runtime_since_this_agent_began_and_says_until_when() {
+    let mut host = Host::with(impatient());
+    let begun = host.now;
+    host.pass(Duration::from_secs(12));
+    host.submit(1);
+    host.answer(Answer::Version(Outcome::Unknown(refused())));
+    let wait = host.container(1).wait.unwrap();
+    assert_eq!((wait.since, wait.until), (begun, Some(host.now.mono.after(Duration::from_secs(60)))));
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl TaskManager {
             Work::Stop { .. } => return false,
             Work::Idle | Work::Pull { .. } | Work::Create { .. } | Work::Start { .. } | Work::Remove { .. } => {}
         }
-        if cx.store_failing.is_some() && is_creating(step) || !cx.ready && needs_runtime(step) {
+        if cx.store_failing.is_some() && is_creating(step) || cx.awaited.is_some() && needs_runtime(step) {
             return false;
         }
         self.touch(c, cx.now);
