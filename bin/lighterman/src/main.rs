@@ -17,7 +17,7 @@ use lighterman_config::{DockerAddress, Effective, Environment, ExitCode, StateRo
 use lighterman_docker::{Docker, DockerHost};
 use lighterman_driver::{HostClock, OsEntropy};
 use lighterman_telemetry::Guard;
-use lighterman_ui::{Look, Mode, Size, Zone};
+use lighterman_ui::{Failure, Look, Mode, Size, Zone};
 use tokio::sync::mpsc;
 
 use cli::{Cli, Command, Run, State, Validate};
@@ -29,10 +29,22 @@ fn main() -> process::ExitCode {
     };
     let code = start(cli).unwrap_or_else(|error| {
         // The end of the line: if standard error is closed too, only the exit code is left.
-        let _ = writeln!(io::stderr(), "lighterman: {error:#}");
+        let _ = write!(io::stderr(), "{}", lighterman_ui::failure(&told(&error), UNBROKEN));
         ExitCode::OwnError
     });
     process::ExitCode::from(code.code())
+}
+
+/// Columns of lines that a terminal breaks, and a tool does not have to put together.
+const UNBROKEN: usize = usize::MAX;
+
+fn told(error: &anyhow::Error) -> Failure {
+    let advice = error.downcast_ref::<state::StateError>().and_then(state::StateError::advice);
+    Failure {
+        text: error.to_string(),
+        causes: error.chain().skip(1).map(ToString::to_string).collect(),
+        advice: advice.map(Into::into),
+    }
 }
 
 /// `--help` and `--version` are no errors; everything else is ours (125).
@@ -68,8 +80,8 @@ fn run(
     let address = DockerAddress::resolve(arguments.docker_host.as_deref(), &env);
     let host = DockerHost::parse(&address.text).with_context(|| format!("{} ({})", address.text, address.source))?;
     let effective = Effective::load(&env).map_err(|errors| {
-        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(texts.join("\n"))
+        let texts: Vec<String> = errors.into_iter().map(|error| format!("{:#}", anyhow::Error::from(error))).collect();
+        anyhow::anyhow!(texts.join("; "))
     })?;
     let warnings = address.warnings.iter().map(ToString::to_string);
     let warnings = warnings.chain(effective.warnings.iter().map(ToString::to_string)).collect();
@@ -120,14 +132,14 @@ fn mode(json: bool, env: &Environment) -> Mode {
 
 fn check(arguments: &Validate) -> anyhow::Result<ExitCode> {
     let (checked, code) = validate(&arguments.files);
+    let columns = Size::of(io::stdout()).map(Size::text_width);
     let mut out = io::stdout().lock();
     for checked in &checked {
         if arguments.json {
             writeln!(out, "{}", checked.to_json())?;
-        } else if checked.errors.is_empty() && checked.warnings.is_empty() {
-            writeln!(out, "{}: accepted", checked.file.display())?;
         } else {
-            write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings))?;
+            let (errors, warnings) = (&checked.errors, &checked.warnings);
+            write!(out, "{}", lighterman_ui::problems(&checked.file, errors, warnings, columns))?;
         }
     }
     Ok(code)
