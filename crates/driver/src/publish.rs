@@ -165,6 +165,7 @@ impl Publisher {
             checked: false,
             unfinished: 0,
             gave_up: false,
+            left_alone: Vec::new(),
         };
         Self {
             tasks: watch::Sender::default(),

@@ -1,6 +1,8 @@
 //! The host as readers see it.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
+
+use lighterman_ids::{RuntimeId, RuntimeName};
 
 /// The host as readers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +17,25 @@ pub struct HostView {
     pub unfinished: usize,
     /// The runtime gave no proper answer for longer than the patience allows.
     pub gave_up: bool,
+    /// Containers that carry our labels and are not surely ours, as the last list showed them.
+    pub left_alone: Vec<LeftAlone>,
+}
+
+/// A container that carries our labels and is neither adopted, stopped nor removed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LeftAlone {
+    /// Its id.
+    pub id: RuntimeId,
+    /// Its name.
+    pub name: RuntimeName,
+    /// Why it is not taken for ours.
+    pub why: &'static str,
+}
+
+impl core::fmt::Display for LeftAlone {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "container {} carries the labels of this run, and is left alone: {}", self.name, self.why)
+    }
 }
 
 /// How it stands with the runtime.

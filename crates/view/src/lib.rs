@@ -26,6 +26,6 @@ mod host;
 mod task;
 mod wait;
 
-pub use host::{HostView, RuntimeLink};
+pub use host::{HostView, LeftAlone, RuntimeLink};
 pub use task::{ContainerView, StopReason, TaskView};
 pub use wait::{Wait, WaitReason};

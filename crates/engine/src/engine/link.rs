@@ -14,7 +14,7 @@ use lighterman_calls::{
 };
 use lighterman_ids::{ActionId, Moment, Mono, TaskId, Wall};
 use lighterman_task_manager::{Awaited, TaskEvent};
-use lighterman_view::{HostView, RuntimeLink};
+use lighterman_view::{HostView, LeftAlone, RuntimeLink};
 
 use super::{Engine, calls::AskedBy};
 use crate::{Action, HostSettings};
@@ -42,6 +42,8 @@ pub(super) struct Link {
     owes_list: bool,
     /// Tasks may work: the stream stood at least once.
     ready: bool,
+    /// What the last list showed, with our labels, that is not surely ours.
+    pub(super) left_alone: Vec<LeftAlone>,
 }
 
 /// The list of containers that is out.
@@ -86,6 +88,7 @@ impl Link {
             checked: false,
             owes_list: false,
             ready: false,
+            left_alone: Vec::new(),
         }
     }
 
@@ -388,6 +391,7 @@ impl Engine {
             checked: self.link.checked,
             unfinished: self.unfinished.len(),
             gave_up: self.link.gave_up,
+            left_alone: self.link.left_alone.clone(),
         }
     }
 }
