@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use lighterman_ids::InstanceId;
+use lighterman_app::InstancePrefix;
 
 /// Version and commit, as `--version` prints them.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("LIGHTERMAN_COMMIT"), ")");
@@ -64,7 +64,7 @@ pub(crate) enum Command {
 /// Runs a task and shows it: statuses, waits, output. Ctrl-C stops it, a second Ctrl-C kills it.
 ///
 /// What earlier runs left behind because they were killed is stopped and removed first, and each exit code is shown;
-/// runs that are alive are not touched.
+/// runs that are alive are not touched. With --resume or --state-dir, no other run is touched at all.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {
@@ -72,15 +72,17 @@ pub(crate) struct Run {
     #[arg(required_unless_present = "resume")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Go on with the unfinished task of an earlier run instead of cleaning it up.
-    #[arg(long, value_name = "INSTANCE", value_parser = parse_instance)]
-    pub(crate) resume: Option<InstanceId>,
+    /// Go on with the unfinished task of an earlier run instead of cleaning it up. The first 8 digits are enough where
+    /// they tell it from others.
+    #[arg(long, value_name = "INSTANCE")]
+    pub(crate) resume: Option<InstancePrefix>,
 
     /// Keep state in this directory. If it holds an unfinished task of the same definition, that one is gone on with.
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) state_dir: Option<PathBuf>,
 
-    /// Move a damaged state store aside and find its containers by their labels.
+    /// Move a damaged state store aside and find its containers by their labels. With FILE, the task definition it was
+    /// started with, the task is gone on with; else it is stopped and removed.
     #[arg(long)]
     pub(crate) recover: bool,
 
@@ -102,6 +104,7 @@ Examples:
 Exit codes:
   0-255  exit code of the container
   125    an error of our own: the file, Docker, the state; or it never ran
+  129    stopped after SIGHUP
   130    stopped after Ctrl-C
   143    stopped after SIGTERM";
 
@@ -197,7 +200,7 @@ pub(crate) struct Validate {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum State {
-    /// Print every record as a line of JSON, the damaged ones too. Environment values are in them.
+    /// Print every record that can be found as a line of JSON, the damaged ones too. Environment values are in them.
     #[command(after_help = "Example:\n  lighterman state export DIR | jq .key")]
     Export {
         /// The state directory.
@@ -209,8 +212,4 @@ pub(crate) enum State {
         /// The state directory.
         directory: PathBuf,
     },
-}
-
-fn parse_instance(text: &str) -> Result<InstanceId, lighterman_ids::NameError> {
-    InstanceId::parse(text)
 }

@@ -18,7 +18,7 @@ use lighterman_config::{DockerAddress, Environment, ExitCode, StateRoot};
 use lighterman_docker::{Docker, DockerHost};
 use lighterman_driver::{HostClock, OsEntropy};
 use lighterman_telemetry::Guard;
-use lighterman_ui::{Look, Mode, Size, Zone};
+use lighterman_ui::{Failure, Look, Mode, Size, Zone};
 use tokio::sync::mpsc;
 
 use cli::{Cli, Command, Run, State};
@@ -30,10 +30,22 @@ fn main() -> process::ExitCode {
     };
     let code = start(cli).unwrap_or_else(|error| {
         // The end of the line: if standard error is closed too, only the exit code is left.
-        let _ = writeln!(io::stderr(), "lighterman: {error:#}");
+        let _ = write!(io::stderr(), "{}", lighterman_ui::failure(&told(&error), UNBROKEN));
         ExitCode::OwnError
     });
     process::ExitCode::from(code.code())
+}
+
+/// Columns of lines that a terminal breaks, and a tool does not have to put together.
+const UNBROKEN: usize = usize::MAX;
+
+fn told(error: &anyhow::Error) -> Failure {
+    let advice = error.downcast_ref::<state::StateError>().and_then(state::StateError::advice);
+    Failure {
+        text: error.to_string(),
+        causes: error.chain().skip(1).map(ToString::to_string).collect(),
+        advice: advice.map(Into::into),
+    }
 }
 
 /// `--help` and `--version` are no errors; everything else is ours (125).

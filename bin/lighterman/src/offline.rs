@@ -6,14 +6,15 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 use lighterman_app::{Checked, Drawing, PlanOptions, PlanOutcome};
 use lighterman_config::{Effective, Environment, ExitCode};
+use lighterman_ui::Size;
 
 use crate::cli::{Cli, Format, Graph, Plan, Validate};
 
 /// The settings of the environment.
 pub(crate) fn effective(env: &Environment) -> anyhow::Result<Effective> {
     Effective::load(env).map_err(|errors| {
-        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(texts.join("\n"))
+        let texts: Vec<String> = errors.into_iter().map(|error| format!("{:#}", anyhow::Error::from(error))).collect();
+        anyhow::anyhow!(texts.join("; "))
     })
 }
 
@@ -71,10 +72,8 @@ pub(crate) fn completions(shell: Shell) -> anyhow::Result<ExitCode> {
 fn show(checked: &Checked, json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {
-        writeln!(out, "{}", checked.to_json())
-    } else if checked.errors.is_empty() && checked.warnings.is_empty() {
-        writeln!(out, "{}: accepted", checked.file.display())
-    } else {
-        write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings))
+        return writeln!(out, "{}", checked.to_json());
     }
+    let columns = Size::of(io::stdout()).map(Size::text_width);
+    write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings, columns))
 }

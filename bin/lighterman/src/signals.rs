@@ -29,8 +29,11 @@ pub(crate) fn forward(
                 if next(&mut interrupt, cx) {
                     return Poll::Ready(StopSignal::Interrupt);
                 }
-                if next(&mut terminate, cx) || next(&mut hang_up, cx) {
+                if next(&mut terminate, cx) {
                     return Poll::Ready(StopSignal::Terminate);
+                }
+                if next(&mut hang_up, cx) {
+                    return Poll::Ready(StopSignal::HangUp);
                 }
                 while next(&mut window, cx) {
                     if let Some(size) = Size::of(io::stderr()) {

@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use lighterman_checkpoint::{DirectoryLock, Store};
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
 use lighterman_driver::{Driver, Ending, Handle, Options, Updates};
-use lighterman_engine::{Engine, HostSettings, HostView, TakeUpError};
+use lighterman_engine::{Engine, HostSettings, TakeUpError};
 use lighterman_ids::DefinitionDigest;
 use lighterman_taskdef::TaskDefinition;
 use lighterman_turn::Turns;
+use lighterman_view::HostView;
 
 use crate::instance::Instance;
 

@@ -1,9 +1,8 @@
 //! One state directory: who owns it, and what stands in it.
 
 use std::{
-    fs,
-    io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    fs, io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
@@ -13,41 +12,62 @@ use lighterman_engine::SavedState;
 use lighterman_ids::InstanceId;
 use lighterman_records::{Ledger, OpenError as RecordsError};
 
-/// Holds the instance id, for directories that are not named by it.
-const ID_FILE: &str = "instance";
-
-/// Holds the address of the Docker that its containers are in.
-const DOCKER_FILE: &str = "docker";
+use crate::notes;
 
 /// A state directory that is ours until this process ends.
 #[derive(Debug)]
-pub struct Instance {
+pub(crate) struct Instance {
     /// Label of everything that is created from it.
-    pub id: InstanceId,
+    pub(crate) id: InstanceId,
     /// Where it is.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The open store.
-    pub store: Store,
+    pub(crate) store: Store,
     /// What the store must hold.
-    pub ledger: Ledger,
+    pub(crate) ledger: Ledger,
     /// What it held.
-    pub saved: SavedState,
+    pub(crate) saved: SavedState,
     /// Where the damaged store was put, if there was one and it was to be recovered from.
-    pub damaged: Option<PathBuf>,
+    pub(crate) damaged: Option<PathBuf>,
+}
+
+/// How a state directory is to be taken into use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening<'a> {
+    /// Address of the Docker that is talked to: what is unfinished in another one is refused.
+    pub(crate) docker: &'a str,
+    /// What becomes of a damaged store.
+    pub(crate) on_damage: OnDamage,
+    /// What others are told; empty for a run of its own.
+    pub(crate) purpose: &'static str,
 }
 
 /// What to do with a damaged store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnDamage {
+pub(crate) enum OnDamage {
     /// Refuse, and say how to go on.
     Refuse,
     /// Move it aside and begin with an empty one; containers are then found by their labels.
     MoveAside,
 }
 
+/// Who is told what to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Told<'a> {
+    /// Whoever wants to run something in this very directory.
+    Run {
+        /// A task definition was given.
+        with_file: bool,
+        /// Another directory could have been named.
+        is_free: bool,
+    },
+    /// Whoever only meets it on its way.
+    Passerby(&'a InstanceId),
+}
+
 /// Why a state directory cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum InstanceError {
+pub(crate) enum InstanceError {
     /// The directory or its store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -59,6 +79,16 @@ pub enum InstanceError {
         /// Why.
         source: RecordsError,
     },
+    /// The store is damaged, and nothing else says under which label its containers would be found.
+    #[error("{} is damaged, and {} does not say whose containers to look for", .directory.display(), .note.display())]
+    Nameless {
+        /// The directory.
+        directory: PathBuf,
+        /// Where the id should stand.
+        note: PathBuf,
+        /// The damage.
+        source: Box<Self>,
+    },
     /// Its containers are in another Docker than the one that is talked to: there, nothing would be found of them.
     #[error("{} belongs to Docker at {theirs}, and this is Docker at {ours}", .directory.display())]
     OtherDocker {
@@ -69,7 +99,7 @@ pub enum InstanceError {
         /// Address of the Docker that is talked to.
         ours: String,
     },
-    /// The directory could not be made, or its id not be written.
+    /// The directory could not be made, or a note in it not be read or written.
     #[error("{} cannot be prepared", .path.display())]
     Prepare {
         /// The file or directory.
@@ -81,23 +111,45 @@ pub enum InstanceError {
 
 impl InstanceError {
     /// Whether `--recover` helps.
-    #[must_use]
-    pub const fn is_damage(&self) -> bool {
+    pub(crate) const fn is_damage(&self) -> bool {
         matches!(self, Self::Store(StoreError::Damaged { .. }) | Self::Records { source: RecordsError::Damaged(_), .. })
     }
 
     /// What a person can do about it.
-    #[must_use]
-    pub fn advice(&self) -> String {
+    pub(crate) fn advice(&self, told: Told<'_>) -> String {
+        let or_elsewhere = match told {
+            Told::Run { is_free: true, .. } => ", or use another state directory",
+            Told::Run { is_free: false, .. } | Told::Passerby(_) => "",
+        };
         match self {
-            error if error.is_damage() => {
-                "add --recover: the store is moved aside, and containers are found by their labels".into()
-            }
-            Self::OtherDocker { theirs, .. } => format!("add --docker-host {theirs}, or use another state directory"),
-            Self::Records { .. } => "use the version that wrote it, or another state directory".into(),
+            error if error.is_damage() => damage_advice(told),
+            Self::Nameless { note, .. } => format!(
+                "write the label dev.lighterman.instance of its containers into {}; then add --recover{or_elsewhere}",
+                note.display()
+            ),
+            Self::OtherDocker { theirs, .. } => format!("add --docker-host {theirs}{or_elsewhere}"),
+            Self::Records { .. } => format!("use the version that wrote it{or_elsewhere}"),
             Self::Store(error) => error.advice().into(),
-            Self::Prepare { .. } => "name another directory with --state-dir".into(),
+            Self::Prepare { .. } => {
+                "see to it that this user can read and write there, or use another directory".into()
+            }
         }
+    }
+}
+
+/// A damaged store knows no definition any more: whoever is to go on with its container needs the file.
+fn damage_advice(told: Told<'_>) -> String {
+    const ASIDE: &str = "the damaged store is moved aside, and its container is found by its labels";
+    match told {
+        Told::Run { with_file: true, .. } => format!("add --recover: {ASIDE} and gone on with"),
+        Told::Run { with_file: false, .. } => format!(
+            "add --recover and FILE, the task definition it was started with: {ASIDE} and gone on with; without FILE, \
+             it is stopped and removed"
+        ),
+        Told::Passerby(instance) => format!(
+            "`lighterman run --resume {instance} --recover FILE` goes on with its container; any `lighterman run \
+             --recover` of another file stops and removes it"
+        ),
     }
 }
 
@@ -105,83 +157,117 @@ impl Instance {
     /// Takes the directory, makes it where it is missing, and opens its store.
     ///
     /// # Errors
-    /// Somebody alive owns it, it cannot be written, or its store is damaged and that is refused.
-    pub fn open(directory: &Path, entropy: &impl Entropy, on_damage: OnDamage) -> Result<Self, InstanceError> {
+    /// Somebody alive owns it, it cannot be written, its store is damaged and that is refused, or what is unfinished in
+    /// it is in another Docker.
+    pub(crate) fn open(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
         make_private(directory)?;
-        Self::open_existing(directory, entropy, on_damage)
-    }
-
-    /// The same for the Docker at this address: what is unfinished in another one is refused.
-    ///
-    /// # Errors
-    /// As [`Instance::open`], or [`InstanceError::OtherDocker`].
-    pub fn open_for(
-        directory: &Path,
-        docker: &str,
-        entropy: &impl Entropy,
-        on_damage: OnDamage,
-    ) -> Result<Self, InstanceError> {
-        make_private(directory)?;
-        Self::open_existing_for(directory, docker, entropy, on_damage)
+        Self::open_existing(directory, opening, entropy)
     }
 
     /// The same, but makes no directory.
     ///
     /// # Errors
-    /// As [`Instance::open_for`], or there is no such directory.
-    pub(crate) fn open_existing_for(
+    /// As [`Instance::open`], or there is no such directory.
+    pub(crate) fn open_existing(
         directory: &Path,
-        docker: &str,
+        opening: Opening<'_>,
         entropy: &impl Entropy,
-        on_damage: OnDamage,
     ) -> Result<Self, InstanceError> {
-        let theirs = read_note(directory, DOCKER_FILE)?;
-        let is_other = theirs.as_ref().is_some_and(|theirs| theirs != docker);
-        let on_damage = if is_other { OnDamage::Refuse } else { on_damage };
-        let other = |theirs: &Option<String>| InstanceError::OtherDocker {
+        let docker = opening.docker;
+        let theirs = read_note(directory, notes::DOCKER)?;
+        let other = theirs.clone().filter(|theirs| theirs != docker).map(|theirs| InstanceError::OtherDocker {
             directory: directory.into(),
-            theirs: theirs.clone().unwrap_or_default(),
+            theirs,
             ours: docker.into(),
+        });
+        let on_damage = if other.is_some() { OnDamage::Refuse } else { opening.on_damage };
+        let instance = match (Self::take(directory, Opening { on_damage, ..opening }, entropy), other) {
+            (Err(error), Some(other)) if error.is_damage() => return Err(other),
+            (Ok(instance), Some(other)) if !instance.saved.tasks.is_empty() => {
+                drop(instance.store.close());
+                return Err(other);
+            }
+            (outcome, _) => outcome?,
         };
-        let instance = match Self::open_existing(directory, entropy, on_damage) {
-            Err(error) if is_other && error.is_damage() => return Err(other(&theirs)),
-            outcome => outcome?,
-        };
-        if is_other && !instance.saved.tasks.is_empty() {
-            drop(instance.store.close());
-            return Err(other(&theirs));
-        }
         if theirs.as_deref() != Some(docker) {
-            write_note(directory, DOCKER_FILE, docker)?;
+            write_note(directory, notes::DOCKER, docker)?;
         }
         Ok(instance)
     }
 
-    fn open_existing(directory: &Path, entropy: &impl Entropy, on_damage: OnDamage) -> Result<Self, InstanceError> {
-        let lock = DirectoryLock::try_acquire(directory)?;
-        let id = read_or_choose_id(directory, entropy)?;
-        match Self::open_store(lock, &id) {
-            Err(error) if error.is_damage() && on_damage == OnDamage::MoveAside => {
-                let lock = DirectoryLock::try_acquire(directory)?;
+    fn take(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
+        let lock = acquire(directory, opening.purpose)?;
+        let noted = noted_id(directory)?;
+        let opened = match open_store(lock) {
+            Err(error) if error.is_damage() => {
+                let Some(id) = &noted else {
+                    let (directory, note) = (directory.to_owned(), directory.join(notes::INSTANCE));
+                    return Err(InstanceError::Nameless { directory, note, source: Box::new(error) });
+                };
+                if opening.on_damage == OnDamage::Refuse {
+                    return Err(error);
+                }
+                // It has to be found again by whoever follows after a kill right here.
+                write_note(directory, notes::INSTANCE, id.as_str())?;
+                let lock = acquire(directory, opening.purpose)?;
                 let aside = move_aside(&lock)?;
-                let mut instance = Self::open_store(lock, &id)?;
-                instance.damaged = Some(aside);
-                Ok(instance)
+                Opened { damaged: Some(aside), ..open_store(lock)? }
             }
-            outcome => outcome,
-        }
+            outcome => outcome?,
+        };
+        let recorded = opened.saved.host.as_ref().map(|host| host.instance.clone());
+        let is_recorded = recorded.is_some();
+        let id = recorded.or(noted).unwrap_or_else(|| InstanceId::from_bits(entropy.bits()));
+        let Opened { store, ledger, saved, damaged } = opened;
+        let instance = Self { id, directory: directory.into(), store, ledger, saved, damaged };
+        instance.settle_note(is_recorded)
     }
 
-    fn open_store(lock: DirectoryLock, id: &InstanceId) -> Result<Self, InstanceError> {
-        let directory = lock.directory().to_owned();
-        let (store, loaded) = Store::open_locked(lock, OpenOptions::default())?;
-        match Ledger::open(loaded.entries, loaded.witness) {
-            Ok((ledger, saved)) => Ok(Self { id: id.clone(), directory, store, ledger, saved, damaged: None }),
-            Err(source) => {
-                // Closed before anybody else may want it.
-                drop(store.close());
-                Err(InstanceError::Records { directory, source })
+    /// The note says what the store says. It is needed only once the store is damaged.
+    fn settle_note(self, is_recorded: bool) -> Result<Self, InstanceError> {
+        let written = read_note(&self.directory, notes::INSTANCE).and_then(|noted| {
+            let is_right = noted.as_deref() == Some(self.id.as_str());
+            if is_right { Ok(()) } else { write_note(&self.directory, notes::INSTANCE, self.id.as_str()) }
+        });
+        match written {
+            Ok(()) => Ok(self),
+            Err(error) if is_recorded => {
+                tracing::warn!(error = %error, "the note of the instance id could not be written anew");
+                Ok(self)
             }
+            Err(error) => {
+                drop(self.store.close());
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A store whose records fit together.
+struct Opened {
+    store: Store,
+    ledger: Ledger,
+    saved: SavedState,
+    damaged: Option<PathBuf>,
+}
+
+fn acquire(directory: &Path, purpose: &str) -> Result<DirectoryLock, InstanceError> {
+    let lock = DirectoryLock::try_acquire(directory)?;
+    if !purpose.is_empty() {
+        lock.declare(purpose)?;
+    }
+    Ok(lock)
+}
+
+fn open_store(lock: DirectoryLock) -> Result<Opened, InstanceError> {
+    let directory = lock.directory().to_owned();
+    let (store, loaded) = Store::open_locked(lock, OpenOptions::default())?;
+    match Ledger::open(loaded.entries, loaded.witness) {
+        Ok((ledger, saved)) => Ok(Opened { store, ledger, saved, damaged: None }),
+        Err(source) => {
+            // Closed before anybody else may want it.
+            drop(store.close());
+            Err(InstanceError::Records { directory, source })
         }
     }
 }
@@ -191,40 +277,17 @@ fn make_private(directory: &Path) -> Result<(), InstanceError> {
     made.map_err(|source| InstanceError::Prepare { path: directory.into(), source })
 }
 
-/// The id that the directory has: in its file, else its name; else a new one.
-fn read_or_choose_id(directory: &Path, entropy: &impl Entropy) -> Result<InstanceId, InstanceError> {
-    if let Some(text) = read_note(directory, ID_FILE)? {
-        let path = directory.join(ID_FILE);
-        return InstanceId::parse(&text)
-            .map_err(|error| InstanceError::Prepare { path, source: io::Error::other(error.to_string()) });
-    }
-    let name = directory.file_name().and_then(|name| name.to_str());
-    let id = name.and_then(|name| InstanceId::parse(name).ok());
-    let id = id.unwrap_or_else(|| InstanceId::from_bits(entropy.bits()));
-    write_note(directory, ID_FILE, id.as_str())?;
-    Ok(id)
+/// The id that the directory has without its store: in its note, else its name.
+fn noted_id(directory: &Path) -> Result<Option<InstanceId>, InstanceError> {
+    let noted = read_note(directory, notes::INSTANCE)?.and_then(|text| InstanceId::parse(&text).ok());
+    let name = || InstanceId::parse(directory.file_name()?.to_str()?).ok();
+    Ok(noted.or_else(name))
 }
 
-/// A line that the directory holds beside the store; `None` where there is no such file.
 fn read_note(directory: &Path, name: &str) -> Result<Option<String>, InstanceError> {
-    let path = directory.join(name);
-    match fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(text.trim().to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(InstanceError::Prepare { path, source }),
-    }
+    notes::read(directory, name).map_err(|source| InstanceError::Prepare { path: directory.join(name), source })
 }
 
-/// Durable before anything is created that needs it to be found again.
-fn write_note(directory: &Path, name: &str, line: &str) -> Result<(), InstanceError> {
-    let path = directory.join(name);
-    let write = || -> io::Result<()> {
-        let aside = directory.join(format!(".{name}.new"));
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
-        writeln!(file, "{line}")?;
-        file.sync_all()?;
-        fs::rename(&aside, &path)?;
-        fs::File::open(directory)?.sync_all()
-    };
-    write().map_err(|source| InstanceError::Prepare { path: path.clone(), source })
+fn write_note(directory: &Path, name: &str, text: &str) -> Result<(), InstanceError> {
+    notes::write(directory, name, text).map_err(|source| InstanceError::Prepare { path: directory.join(name), source })
 }

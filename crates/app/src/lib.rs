@@ -8,8 +8,10 @@
 //! | module | what is there |
 //! | --- | --- |
 //! | `run` | `lighterman run`, from the definition to the exit code |
+//! | `earlier` | which earlier runs there are |
 //! | `sweep` | what dead runs left behind |
-//! | `instance` | one state directory |
+//! | `instance`, `notes` | one state directory; what it holds beside its store |
+//! | `shown` | up to when output was shown |
 //! | `host` | an instance with its driver running |
 //! | `stage` | the screen on its own thread |
 //! | `logs` | output of containers |
@@ -29,21 +31,24 @@
 #![forbid(unsafe_code)]
 
 mod definition;
+mod earlier;
 mod graph;
 mod host;
 mod instance;
 mod logs;
+mod notes;
 mod plan;
 mod run;
 mod settings;
+mod shown;
 mod stage;
 pub mod state;
 mod sweep;
 mod validate;
 
 pub use definition::{Definition, DefinitionError};
+pub use earlier::{InstancePrefix, PrefixError};
 pub use graph::{Drawing, graph};
-pub use instance::{Instance, InstanceError, OnDamage};
 pub use plan::{AssumptionError, PlanOptions, PlanOutcome, plan};
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;

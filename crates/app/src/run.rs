@@ -3,6 +3,7 @@
 mod session;
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -11,16 +12,18 @@ use std::{
 use lighterman_config::{ExitCode, RunSettings, StateRoot};
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy, LogSource};
 use lighterman_engine::HostSettings;
-use lighterman_ids::{InstanceId, TaskId, Wall};
+use lighterman_ids::{InstanceId, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{End, Failure, Started, StopSignal};
-use tokio::sync::mpsc;
+use tokio::{net::UnixStream, sync::mpsc, time::timeout};
 
 use crate::{
     definition::{Definition, DefinitionError},
+    earlier::{self, InstancePrefix},
     host::{Definitions, Prepared},
-    instance::{Instance, InstanceError, OnDamage},
+    instance::{Instance, InstanceError, OnDamage, Opening, Told},
     settings::host_settings,
+    shown::Shown,
     stage::{Show, Stage},
     sweep::Sweep,
 };
@@ -31,8 +34,8 @@ use session::{Outcome, Session};
 pub struct RunOptions {
     /// The definition, `-` for standard input; may be left out with `resume`.
     pub file: Option<PathBuf>,
-    /// The instance to go on with.
-    pub resume: Option<InstanceId>,
+    /// The instance to go on with, or how its id begins.
+    pub resume: Option<InstancePrefix>,
     /// Where state goes.
     pub state: StateRoot,
     /// Move a damaged store aside and find containers by their labels.
@@ -75,7 +78,7 @@ where
         Ok(done) => done,
         Err(failure) => {
             stage.show(Show::Failure(failure));
-            Done::of(ExitCode::OwnError, None)
+            Done::of(ExitCode::OwnError, Some("an error of our own, told above".into()))
         }
     };
     stage.show(Show::End(End { exit_code: code.code(), kind: code.as_str(), text }));
@@ -126,8 +129,6 @@ struct Plan {
     task: Option<TaskId>,
     new: Option<New>,
     definitions: Definitions,
-    /// Output from before is not shown again.
-    logs_since: Option<Wall>,
 }
 
 impl<R, C, E> Run<'_, R, C, E>
@@ -140,18 +141,30 @@ where
         for warning in &self.options.warnings {
             self.stage.show(Show::Warning(warning.clone()));
         }
+        // Whoever has mistyped an id is told before anything is touched.
+        let resumed = self.find_resumed()?;
         let definition = tokio::select! {
             loaded = self.load_definition() => loaded?,
             Some(signal) = signals.recv() => {
                 return Ok(Done::of(code_of(signal), Some("stopped before anything was begun".into())));
             }
         };
-        if let Some(code) = self.sweep(signals).await? {
-            return Ok(Done::of(code, Some("stopped while cleaning up after earlier runs".into())));
-        }
-        let directory = self.directory()?;
-        let instance = Instance::open_for(&directory, &self.options.docker_host, &self.entropy, self.on_damage())
-            .map_err(|error| instance_failure(&error))?;
+        check_access(&self.options.docker_host).await?;
+        let directory = match resumed {
+            Some((id, directory)) => {
+                self.list_others(&id)?;
+                directory
+            }
+            None => {
+                if let Some(code) = self.sweep(signals).await? {
+                    return Ok(Done::of(code, Some("stopped while cleaning up after earlier runs".into())));
+                }
+                self.options.state.of_instance(&InstanceId::from_bits(self.entropy.bits()))
+            }
+        };
+        let opening = Opening { docker: &self.options.docker_host, on_damage: self.on_damage(), purpose: "" };
+        let instance =
+            Instance::open(&directory, opening, &self.entropy).map_err(|error| self.instance_failure(&error))?;
         if let Some(aside) = &instance.damaged {
             let text = "the damaged state store is set aside, until this state directory is removed, in";
             self.stage.show(Show::Warning(format!("{text} {}", aside.display())));
@@ -200,9 +213,8 @@ where
             stage: self.stage,
         };
         tokio::select! {
-            swept = sweep.all(all, self.options.resume.as_ref()) => {
-                let unlisted = |error| failure(format!("{} cannot be listed: {error}", all.display()), None);
-                let gave_up = swept.map_err(unlisted)?;
+            swept = sweep.all(all) => {
+                let gave_up = swept.map_err(|error| unlisted(all, &error))?;
                 let advice = format!("see to it that Docker answers at {}", self.options.docker_host);
                 gave_up.map_or(Ok(None), |text| Err(failure(text, Some(&advice))))
             }
@@ -210,18 +222,29 @@ where
         }
     }
 
-    fn directory(&self) -> Result<PathBuf, Failure> {
-        let Some(resume) = &self.options.resume else {
-            let id = InstanceId::from_bits(self.entropy.bits());
-            return Ok(self.options.state.of_instance(&id));
-        };
-        let directory = self.options.state.of_instance(resume);
-        if directory.is_dir() {
-            Ok(directory)
-        } else {
-            let advice = "runs that can be gone on with are the directories below that one's parent";
-            Err(failure(format!("there is no run {resume}: {} does not exist", directory.display()), Some(advice)))
+    /// The run to go on with, if one was asked for. Nothing is touched.
+    fn find_resumed(&self) -> Result<Option<(InstanceId, PathBuf)>, Failure> {
+        let (Some(prefix), Some(all)) = (&self.options.resume, self.options.state.of_all()) else { return Ok(None) };
+        let found = earlier::find(all, prefix);
+        found.map(Some).map_err(|error| failure(error.to_string(), error.advice().as_deref()))
+    }
+
+    /// Whoever goes on with one run touches no other.
+    fn list_others(&self, resumed: &InstanceId) -> Result<(), Failure> {
+        let Some(all) = self.options.state.of_all() else { return Ok(()) };
+        let directories = earlier::directories_below(all).map_err(|error| unlisted(all, &error))?;
+        let others = directories.into_iter().filter(|(id, _)| id != resumed);
+        let found: Vec<_> =
+            others.filter_map(|(id, directory)| earlier::look(id, directory, &self.options.docker_host)).collect();
+        if !found.is_empty() {
+            self.stage.show(Show::Leftovers(found));
         }
+        Ok(())
+    }
+
+    fn instance_failure(&self, error: &InstanceError) -> Failure {
+        let told = Told::Run { with_file: self.options.file.is_some(), is_free: self.options.resume.is_none() };
+        Failure { causes: causes(error), ..failure(error.to_string(), Some(&error.advice(told))) }
     }
 
     const fn on_damage(&self) -> OnDamage {
@@ -232,7 +255,7 @@ where
     /// the same directory is refused: two tasks would share what one state directory can tell apart only by
     /// their ids.
     fn plan(&self, instance: &Instance, definition: Option<&Definition>) -> Result<Plan, Failure> {
-        let mut plan = Plan { task: None, new: None, definitions: Definitions::new(), logs_since: None };
+        let mut plan = Plan { task: None, new: None, definitions: Definitions::new() };
         if let Some(definition) = definition {
             plan.definitions.insert(definition.digest.clone(), Arc::clone(&definition.definition));
         }
@@ -245,11 +268,11 @@ where
                     unfinished.state.digest,
                     other.digest
                 );
-                let advice = "give the definition it was started with, or another --state-dir";
-                return Err(failure(text, Some(advice)));
+                let or = if self.options.resume.is_some() { "leave it out" } else { "use another --state-dir" };
+                let advice = format!("give the definition it was started with, or {or}");
+                return Err(failure(text, Some(&advice)));
             }
             plan.task = Some(unfinished.state.id.clone());
-            plan.logs_since = Some(self.clock.now().wall);
             return Ok(plan);
         }
         let new_task = || definition.map(|definition| definition.new_task(&self.entropy));
@@ -261,10 +284,8 @@ where
                 let new = new_task();
                 plan.task = new.as_ref().map(|spec| spec.id.clone());
                 plan.new = new.map(New::Now);
-                return Ok(plan);
             }
         }
-        plan.logs_since = Some(self.clock.now().wall);
         Ok(plan)
     }
 
@@ -288,11 +309,15 @@ where
     ) -> Result<Outcome, Failure> {
         let kept = Kept { instance: instance.id.clone(), directory: instance.directory.clone() };
         let is_new = matches!(plan.new, Some(New::Now(_)));
+        let shown = Shown::open(&kept.directory, self.clock.clone());
+        let unread = |error| failure(format!("what was shown before cannot be read: {error}"), None);
+        let shown = shown.map_err(unread)?;
         let (runtime, clock) = (Arc::clone(&self.runtime), self.clock.clone());
         let prepared = Prepared::new(instance, self.settings.clone(), plan.definitions, runtime, clock, &self.entropy)
-            .map_err(|error| failure(error.to_string(), Some("add --recover, or use another --state-dir")))?;
+            .map_err(|error| failure(error.to_string(), Some("use the version that wrote it, or start anew")))?;
         let mut host = prepared.start();
-        let mut session = Session::new(self.stage, Arc::clone(&self.runtime), plan.task, plan.logs_since);
+        let (runtime, patience) = (Arc::clone(&self.runtime), self.settings.patience);
+        let mut session = Session::new(self.stage, runtime, plan.task, Arc::clone(&shown), patience);
         let outcome = session.follow(&mut host, plan.new, signals).await;
         if outcome.leave_at_once {
             return Ok(outcome);
@@ -306,6 +331,7 @@ where
         }
         let created_nothing = outcome.nothing_there || (is_new && session.has_created_nothing());
         let nothing_is_left = created_nothing || (session.is_removed() && unsaved.is_none());
+        shown.close(nothing_is_left);
         if let (false, Some(unsaved)) = (nothing_is_left, unsaved) {
             self.stage.show(Show::Warning(unsaved));
         }
@@ -351,7 +377,10 @@ fn exit_of(outcome: &Outcome) -> Done {
             (code_of(signal), Some(how.into()))
         }
         None if outcome.exit_code.is_none() => (ExitCode::OwnError, Some("the container never ran to an end".into())),
-        None => (ExitCode::of_task(outcome.exit_code), None),
+        None => {
+            let code = ExitCode::of_task(outcome.exit_code);
+            (code, code.is_ambiguous().then(|| "the container's own exit code".into()))
+        }
     };
     Done { nobody_reads: outcome.silenced, ..Done::of(code, text) }
 }
@@ -360,17 +389,35 @@ const fn code_of(signal: StopSignal) -> ExitCode {
     match signal {
         StopSignal::Interrupt => ExitCode::Interrupted,
         StopSignal::Terminate => ExitCode::Terminated,
+        StopSignal::HangUp => ExitCode::HungUp,
     }
 }
 
-fn instance_failure(error: &InstanceError) -> Failure {
-    let mut failure = failure(error.to_string(), Some(&error.advice()));
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        failure.causes.push(cause.to_string());
-        source = cause.source();
+/// Whoever may not use the socket may not a minute later either: that is no wait.
+async fn check_access(docker_host: &str) -> Result<(), Failure> {
+    let Some(socket) = docker_host.strip_prefix("unix://") else { return Ok(()) };
+    match timeout(ACCESS_LIMIT, UnixStream::connect(socket)).await {
+        Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let text = format!("no permission to use Docker at {docker_host}: {error}");
+            let advice = "have this user added to the group that owns the socket, mostly `docker`, and log in anew, or run \
+                          this with `sudo`; nothing was created";
+            Err(failure(text, Some(advice)))
+        }
+        // Everything else may pass, and is waited for where the wait is shown.
+        Ok(Ok(_) | Err(_)) | Err(_) => Ok(()),
     }
-    failure
+}
+
+/// An engine that takes no connection says nothing about permissions.
+const ACCESS_LIMIT: Duration = Duration::from_secs(1);
+
+fn unlisted(all: &Path, error: &io::Error) -> Failure {
+    failure(format!("{} cannot be listed: {error}", all.display()), None)
+}
+
+/// From the nearest to the farthest.
+fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string).collect()
 }
 
 pub(crate) fn failure(text: String, advice: Option<&str>) -> Failure {

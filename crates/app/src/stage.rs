@@ -18,6 +18,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::shown::Mark;
+
 /// Pieces of output that wait for the screen; the engine keeps the rest.
 const WAITING_LOGS: usize = 256;
 
@@ -29,9 +31,15 @@ pub(crate) enum Show {
     Pull(ImageRef, PullProgress),
     Log(ContainerName, LogChunk, OwnedSemaphorePermit),
     LogEnd(ContainerName),
+    /// Comes behind what it is about.
+    Shown(Mark),
     Signal(StopSignal, StopAction),
     Leftovers(Vec<Leftover>),
-    Problems { file: PathBuf, errors: Vec<String>, warnings: Vec<String> },
+    Problems {
+        file: PathBuf,
+        errors: Vec<String>,
+        warnings: Vec<String>,
+    },
     Note(String),
     Warning(String),
     Failure(Failure),
@@ -96,9 +104,12 @@ impl Stage {
         let _ = self.shows.send(show);
     }
 
-    /// A place for a piece of output: waits while the screen is slow.
-    pub(crate) async fn place(&self) -> OwnedSemaphorePermit {
-        Arc::clone(&self.logs).acquire_owned().await.expect("nobody closes it")
+    /// A place for a piece of output, and whether it had to be waited for: the screen is slow.
+    pub(crate) async fn place(&self) -> (OwnedSemaphorePermit, bool) {
+        match Arc::clone(&self.logs).try_acquire_owned() {
+            Ok(place) => (place, false),
+            Err(_) => (Arc::clone(&self.logs).acquire_owned().await.expect("nobody closes it"), true),
+        }
     }
 
     /// Waits until nothing has been written for so long: there was nothing, or nobody reads what was.
@@ -158,6 +169,12 @@ fn show_all<L: Write, S: Write>(
         let now = clock.now();
         let outcome = match next {
             Ok(Show::Close) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            // What could not be written was not shown.
+            Ok(Show::Shown(_)) if is_broken => continue,
+            Ok(Show::Shown(mark)) => {
+                keep(mark);
+                continue;
+            }
             Ok(show) => put(&mut screen, now, show),
             Err(mpsc::RecvTimeoutError::Timeout) => screen.handle_timeout(now),
         };
@@ -171,6 +188,13 @@ fn show_all<L: Write, S: Write>(
     }
 }
 
+/// Without it, output is shown twice after a kill: no reason to stop anything.
+fn keep(mark: Mark) {
+    if let Err(error) = mark.keep() {
+        tracing::debug!(error = %error, "what was shown could not be noted");
+    }
+}
+
 fn put<L: Write, S: Write>(screen: &mut Screen<L, S>, now: lighterman_ids::Moment, show: Show) -> io::Result<()> {
     match show {
         Show::Started(started) => screen.started(now, &started),
@@ -178,6 +202,7 @@ fn put<L: Write, S: Write>(screen: &mut Screen<L, S>, now: lighterman_ids::Momen
         Show::Pull(image, step) => screen.pull(now, &image, &step),
         Show::Log(name, chunk, _place) => screen.log(now, &name, &chunk),
         Show::LogEnd(name) => screen.log_end(now, &name),
+        Show::Shown(_) | Show::Close => Ok(()),
         Show::Signal(signal, action) => screen.signal(now, signal, action),
         Show::Leftovers(found) => screen.leftovers(now, &found),
         Show::Problems { file, errors, warnings } => screen.problems(now, &file, &errors, &warnings),
@@ -185,7 +210,6 @@ fn put<L: Write, S: Write>(screen: &mut Screen<L, S>, now: lighterman_ids::Momen
         Show::Warning(text) => screen.warning(now, &text),
         Show::Failure(failure) => screen.failure(now, &failure),
         Show::End(end) => screen.end(now, &end),
-        Show::Close => Ok(()),
         Show::OwnLog(lines) => screen.own_log(now, &lines),
         Show::Resize(size) => {
             screen.resize(size);

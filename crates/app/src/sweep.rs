@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
+    io,
     path::{Path, PathBuf},
     pin::pin,
     sync::Arc,
@@ -11,17 +11,19 @@ use std::{
 
 use futures_util::future::join_all;
 use lighterman_checkpoint::OpenError;
+use lighterman_config::format_duration;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
 use lighterman_driver::{Handle, Update};
-use lighterman_engine::{HostSettings, HostView, RuntimeLink};
+use lighterman_engine::HostSettings;
 use lighterman_ids::{InstanceId, RuntimeName, TaskId};
 use lighterman_ui::Leftover;
-use lighterman_view::{ContainerView, TaskView};
+use lighterman_view::{ContainerView, HostView, RuntimeLink, TaskView};
 use tokio::time::timeout;
 
 use crate::{
+    earlier::{self, CLEANS_UP},
     host::{Definitions, Host, Prepared},
-    instance::{Instance, InstanceError, OnDamage},
+    instance::{Instance, InstanceError, OnDamage, Opening, Told},
     stage::{Show, Stage},
 };
 
@@ -44,19 +46,20 @@ pub(crate) struct Sweep<'a, R, C, E> {
 }
 
 impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
-    /// Cleans up all instances below `all` but `except`, side by side, and shows each find at once: whatever is found
-    /// must have been told before it is forgotten. How Docker failed, when it did not answer for too long.
+    /// Cleans up all instances below `all`, side by side, and shows each find at once: whatever is found must have been
+    /// told before it is forgotten. How Docker failed, when it did not answer for too long.
     ///
     /// # Errors
     /// The directory cannot be listed.
-    pub(crate) async fn all(&self, all: &Path, except: Option<&InstanceId>) -> io::Result<Option<String>> {
-        let directories = instances_below(all, except)?;
+    pub(crate) async fn all(&self, all: &Path) -> io::Result<Option<String>> {
+        let directories = earlier::directories_below(all)?;
         let each = join_all(directories.into_iter().map(|(id, directory)| self.one(id, directory))).await;
         Ok(each.into_iter().flatten().next())
     }
 
     async fn one(&self, instance: InstanceId, state_dir: PathBuf) -> Option<String> {
-        let opened = match Instance::open_existing_for(&state_dir, self.docker_host, self.entropy, self.on_damage) {
+        let opening = Opening { docker: self.docker_host, on_damage: self.on_damage, purpose: CLEANS_UP };
+        let opened = match Instance::open_existing(&state_dir, opening, self.entropy) {
             Ok(opened) => opened,
             Err(InstanceError::OtherDocker { theirs, .. }) => {
                 self.show(Leftover::Elsewhere { instance, state_dir, docker_host: theirs });
@@ -65,12 +68,11 @@ impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
             // Whoever owned it has just removed it.
             Err(InstanceError::Store(OpenError::Missing { .. })) => return None,
             Err(InstanceError::Store(OpenError::Locked { owner, .. })) => {
-                let pid = owner.map(|owner| owner.pid);
-                self.show(Leftover::Living { instance, state_dir, pid });
+                self.show(earlier::held(instance, state_dir, owner));
                 return None;
             }
             Err(error) => {
-                let why = format!("{error}; {}", error.advice());
+                let why = format!("{error}; {}", error.advice(Told::Passerby(&instance)));
                 self.show(Leftover::Unreadable { state_dir, why });
                 return None;
             }
@@ -83,8 +85,14 @@ impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
         let (runtime, clock) = (Arc::clone(self.runtime), self.clock.clone());
         match Prepared::new(opened, self.settings.clone(), Definitions::new(), runtime, clock, self.entropy) {
             Ok(prepared) => {
-                let dead =
-                    Dead { instance, state_dir, stage: self.stage, views: BTreeMap::new(), told: BTreeSet::new() };
+                let dead = Dead {
+                    instance,
+                    state_dir,
+                    stage: self.stage,
+                    patience: self.settings.patience,
+                    views: BTreeMap::new(),
+                    told: BTreeSet::new(),
+                };
                 dead.clean_up(prepared, &tasks).await
             }
             Err(error) => {
@@ -99,32 +107,12 @@ impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
     }
 }
 
-/// Directories named by an instance id.
-fn instances_below(all: &Path, except: Option<&InstanceId>) -> io::Result<Vec<(InstanceId, PathBuf)>> {
-    let entries = match fs::read_dir(all) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let id = entry.file_name().to_str().and_then(|name| InstanceId::parse(name).ok());
-        if let Some(id) = id.filter(|id| Some(id) != except)
-            && entry.file_type()?.is_dir()
-        {
-            found.push((id, entry.path()));
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
 /// The instance of a dead run, with its tasks as they were last shown.
 struct Dead<'a> {
     instance: InstanceId,
     state_dir: PathBuf,
     stage: &'a Stage,
+    patience: Option<Duration>,
     views: BTreeMap<TaskId, Arc<TaskView>>,
     /// Containers whose end has been told.
     told: BTreeSet<RuntimeName>,
@@ -161,12 +149,13 @@ impl Dead<'_> {
 
     /// `false` when Docker does not answer for too long.
     async fn until_done(&mut self, host: &mut Host) -> bool {
-        let (handle, stage, instance) = (host.handle.clone(), self.stage, self.instance.clone());
+        let (handle, stage, instance, patience) =
+            (host.handle.clone(), self.stage, self.instance.clone(), self.patience);
         let mut done = pin!(self.follow(host));
         if let Ok(finished) = timeout(SAY_SO_AFTER, &mut done).await {
             return finished;
         }
-        stage.show(Show::Note(what_it_waits_for(&instance, &handle)));
+        stage.show(Show::Note(what_it_waits_for(&instance, &handle, patience)));
         done.await
     }
 
@@ -251,7 +240,7 @@ fn stop(handle: &Handle, task: &TaskId) {
 }
 
 /// Whoever waits for a new run should know what for.
-fn what_it_waits_for(instance: &InstanceId, handle: &Handle) -> String {
+fn what_it_waits_for(instance: &InstanceId, handle: &Handle, patience: Option<Duration>) -> String {
     let tasks = handle.tasks().get();
     let containers = tasks.values().flat_map(|view| &view.containers);
     let waits: Vec<String> = containers
@@ -261,10 +250,17 @@ fn what_it_waits_for(instance: &InstanceId, handle: &Handle) -> String {
         RuntimeLink::Up { .. } if !waits.is_empty() => waits.join(", "),
         RuntimeLink::Up { .. } => "Docker is at work".into(),
         RuntimeLink::Connecting { .. } | RuntimeLink::Away { .. } | RuntimeLink::Unusable { .. } => {
-            trouble_of(&handle.host().get())
+            format!("{}{}", trouble_of(&handle.host().get()), until_given_up(patience))
         }
     };
     format!("still cleaning up after the earlier run {instance}: {what}; Ctrl-C leaves it to the next run")
+}
+
+/// When a wait for Docker ends at the latest, to be added to what it waits for.
+pub(crate) fn until_given_up(patience: Option<Duration>) -> String {
+    patience.map_or_else(String::new, |patience| {
+        format!("; given up when it has not answered for {}", format_duration(patience))
+    })
 }
 
 fn trouble_of(host: &HostView) -> String {

@@ -25,6 +25,12 @@ pub enum OpenError {
         /// The state directory.
         path: PathBuf,
     },
+    /// The directory is there, and no store was ever in it. Nothing was changed.
+    #[error("{} holds no state", .path.display())]
+    NoStore {
+        /// What was given as state directory.
+        path: PathBuf,
+    },
     /// Something else lies in its place.
     #[error("{} is not a directory", .path.display())]
     NotADirectory {
@@ -89,6 +95,7 @@ impl OpenError {
         match self {
             Self::Locked { path, .. }
             | Self::Missing { path }
+            | Self::NoStore { path }
             | Self::NotADirectory { path }
             | Self::NotWritable { path, .. }
             | Self::WrongOwner { path, .. }
@@ -105,6 +112,7 @@ impl OpenError {
         match self {
             Self::Locked { .. } => "stop that process first, or use another state directory",
             Self::Missing { .. } => "create the parent directory, or name another one",
+            Self::NoStore { .. } => "name the state directory of one run",
             Self::NotADirectory { .. } => "move the file away, or name another directory",
             Self::NotWritable { .. } => "make it writable for this user, or name another directory",
             Self::WrongOwner { .. } => "run as its owner, change the owner, or name another directory",

@@ -63,6 +63,12 @@ pub(crate) fn damaged(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{DAMAGED}{number}"))
 }
 
+/// Whether this is, or was, a state directory: an owner, a witness or a store lies in it.
+pub(crate) fn is_state(directory: &Path) -> io::Result<bool> {
+    let has_store = !stores(directory)?.is_empty();
+    Ok(has_store || owner_file(directory).try_exists()? || witness_file(directory).try_exists()?)
+}
+
 /// The numbers of all stores, rising.
 pub(crate) fn stores(directory: &Path) -> io::Result<Vec<u64>> {
     numbers(directory, STORE)

@@ -27,12 +27,15 @@ pub struct Owner {
     pub pid: u32,
     /// Its short name, at most 15 bytes of it (`/proc/self/comm`); empty when unknown.
     pub command: String,
+    /// What it does there, as it [declared](DirectoryLock::declare); empty when it did not.
+    pub purpose: String,
 }
 
 impl fmt::Display for Owner {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = if self.command.is_empty() { "process" } else { &self.command };
-        write!(formatter, "{command} (pid {})", self.pid)
+        write!(formatter, "{command} (pid {})", self.pid)?;
+        if self.purpose.is_empty() { Ok(()) } else { write!(formatter, ", which {}", self.purpose) }
     }
 }
 
@@ -86,8 +89,35 @@ impl DirectoryLock {
             return Err(OpenError::Missing { path: directory.to_owned() });
         }
         layout::make_private(&path, &file).map_err(|error| OpenError::from_io(&path, error))?;
-        sign(&file).map_err(|error| OpenError::from_io(&path, error))?;
+        sign(&file, "").map_err(|error| OpenError::from_io(&path, error))?;
         Ok(Self { directory: directory.to_owned(), share: Share(Arc::new(file)) })
+    }
+
+    /// Looks whether somebody alive holds a directory, and leaves no trace. For an instant it is held in common with
+    /// whoever else only looks.
+    ///
+    /// # Errors
+    /// [`OpenError::Locked`] with its owner, [`OpenError::Missing`] where nobody ever held one, or what is wrong with it.
+    pub fn check_free(directory: &Path) -> Result<(), OpenError> {
+        let path = layout::owner_file(directory);
+        let file = File::open(&path).map_err(|error| OpenError::from_io(&path, error))?;
+        match file.try_lock_shared() {
+            Ok(()) if is_at(&file, &path) => Ok(()),
+            Ok(()) => Err(OpenError::Missing { path: directory.to_owned() }),
+            Err(TryLockError::WouldBlock) => {
+                Err(OpenError::Locked { path: directory.to_owned(), owner: read_owner(&file) })
+            }
+            Err(TryLockError::Error(error)) => Err(OpenError::from_io(&path, error)),
+        }
+    }
+
+    /// Tells whoever meets this lock what its holder does there, such as `cleans up`: at most 80 bytes, one line.
+    ///
+    /// # Errors
+    /// The file cannot be written; a full disk is none.
+    pub fn declare(&self, purpose: &str) -> Result<(), OpenError> {
+        let failed = |error| OpenError::from_io(&layout::owner_file(&self.directory), error);
+        sign(&self.share.0, purpose).map_err(failed)
     }
 
     /// The directory that is held.
@@ -138,9 +168,9 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Leaves our name. On a full disk a new file stays empty: the lock holds all the same.
-fn sign(file: &File) -> io::Result<()> {
+fn sign(file: &File, purpose: &str) -> io::Result<()> {
     let command = fs::read_to_string("/proc/self/comm").unwrap_or_default();
-    let mut text = format!("{}\n{}\n", std::process::id(), command.trim_end()).into_bytes();
+    let mut text = format!("{}\n{}\n{purpose}\n", std::process::id(), command.trim_end()).into_bytes();
     text.resize(OWNER_BYTES, b'\n');
     match file.write_all_at(&text, 0) {
         Err(error) if is_no_space(error.kind()) => Ok(()),
@@ -154,5 +184,6 @@ fn read_owner(file: &File) -> Option<Owner> {
     let text = String::from_utf8_lossy(text.get(..length)?);
     let mut lines = text.lines();
     let pid = lines.next()?.parse().ok()?;
-    Some(Owner { pid, command: lines.next().unwrap_or_default().to_owned() })
+    let mut next = || lines.next().unwrap_or_default().to_owned();
+    Some(Owner { pid, command: next(), purpose: next() })
 }

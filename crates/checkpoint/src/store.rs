@@ -146,23 +146,28 @@ impl fmt::Debug for Store {
 /// cannot read, and would destroy what is to be studied.
 ///
 /// # Errors
-/// As [`Store::open`]; a directory without a store is [`OpenError::Missing`].
+/// As [`Store::open`]; a directory without a store is [`OpenError::NoStore`], and nothing is left in it.
 pub fn read(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError> {
     let own = directory.to_owned();
     within_limit(directory, options, move || read_here(&own, options))
 }
 
 fn read_here(directory: &Path, options: OpenOptions) -> Result<Loaded, OpenError> {
-    let lock = DirectoryLock::try_acquire(directory)?;
     let failed = |error| OpenError::from_io(directory, error);
+    if !layout::is_state(directory).map_err(failed)? {
+        return Err(OpenError::NoStore { path: directory.to_owned() });
+    }
+    let lock = DirectoryLock::try_acquire(directory)?;
     layout::clean(directory).map_err(failed)?;
     let (witness, number) = find(directory)?;
     let (Some(witness), Some(number)) = (witness, number) else {
-        return Err(OpenError::Missing { path: directory.to_owned() });
+        return Err(OpenError::NoStore { path: directory.to_owned() });
     };
-    let copy = layout::reading(directory);
-    let outcome = layout::copy(&layout::store(directory, number), &copy).map_err(failed).and_then(|()| {
-        let (database, entries) = open_database(&lock, &copy, options)?;
+    let (store, copy) = (layout::store(directory, number), layout::reading(directory));
+    let outcome = layout::copy(&store, &copy).map_err(failed).and_then(|()| {
+        // What is wrong with the copy is wrong with the store, and the copy does not stay.
+        let opened = Database::open(&copy, lock.share(), options.open_limit);
+        let (database, entries) = opened.map_err(|fault| fault.into_open_error(&store))?;
         // A copy that does not close is of no concern to anybody.
         let _ = database.close(options.open_limit);
         Ok(Loaded { entries, witness: witness.generation() })

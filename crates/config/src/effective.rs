@@ -42,15 +42,14 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// It is not a duration.
-    #[error("{variable}: cannot read the value; allowed: {range}")]
+    #[error("{variable}: {problem}; allowed: {range}")]
     Duration {
         /// The variable.
         variable: String,
         /// What is allowed.
         range: String,
-        /// What is wrong.
-        #[source]
-        source: DurationError,
+        /// What is wrong with its value.
+        problem: DurationError,
     },
     /// It is not a whole number.
     #[error("{variable}: {value:?} is not a whole number; allowed: {range}")]
@@ -226,7 +225,7 @@ fn set(settings: &mut RunSettings, field: Field, variable: &str, text: &str) -> 
     let (variable, value, range) = (variable.to_owned(), cut(text), field.range());
     match field {
         Field::Time { of, least, most } => match parse_duration(text) {
-            Err(source) => Err(SettingError::Duration { variable, range, source }),
+            Err(problem) => Err(SettingError::Duration { variable, range, problem }),
             Ok(parsed) if parsed < least || parsed > most => Err(SettingError::OutOfRange { variable, value, range }),
             Ok(parsed) => {
                 *of(settings) = parsed;

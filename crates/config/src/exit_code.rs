@@ -9,12 +9,13 @@ use std::fmt;
 /// | 0 to 255 | exit code of the task: of the essential container that ended first |
 /// | 1 | `validate`, `plan`, `graph`: the task definition is refused |
 /// | 125 | our own error: command line, task definition, Docker, state store; or the container never ran |
+/// | 129 | stopped after SIGHUP: the terminal is gone |
 /// | 130 | stopped after Ctrl-C (SIGINT) |
 /// | 143 | stopped after SIGTERM |
 ///
-/// As with `docker run`, a container that exits with 125, 130 or 143 by itself cannot be told apart by the code
-/// alone; the last event of `--json` says which it was. A wrong command line is 125 and not 2, since 2 is what many
-/// programs in containers exit with.
+/// As with `docker run`, a container that exits with 125, 129, 130 or 143 by itself cannot be told apart by the
+/// code alone; the last line, or the last event of `--json`, says which it was. A wrong command line is 125 and not 2,
+/// since 2 is what many programs in containers exit with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExitCode {
     /// The task ended with this exit code.
@@ -23,6 +24,8 @@ pub enum ExitCode {
     Refused,
     /// Our own error.
     OwnError,
+    /// Stopped after SIGHUP.
+    HungUp,
     /// Stopped after Ctrl-C.
     Interrupted,
     /// Stopped after SIGTERM.
@@ -40,13 +43,14 @@ pub struct Meaning {
 
 impl ExitCode {
     /// The table, for help texts.
-    pub const TABLE: [Meaning; 5] = [
+    pub const TABLE: [Meaning; 6] = [
         Meaning { code: "0 to 255", when: "exit code of the task: of the essential container that ended first" },
         Meaning { code: "1", when: "`validate`, `plan`, `graph`: the task definition is refused" },
         Meaning {
             code: "125",
             when: "our own error: command line, task definition, Docker, state store; or the container never ran",
         },
+        Meaning { code: "129", when: "stopped after SIGHUP: the terminal is gone" },
         Meaning { code: "130", when: "stopped after Ctrl-C (SIGINT)" },
         Meaning { code: "143", when: "stopped after SIGTERM" },
     ];
@@ -61,6 +65,13 @@ impl ExitCode {
         code.map_or(Self::OwnError, |code| Self::Task(u8::try_from(code).unwrap_or(u8::MAX)))
     }
 
+    /// Whether a task ended with a code that may as well be one of ours.
+    #[must_use]
+    pub fn is_ambiguous(self) -> bool {
+        let ours = [Self::OwnError, Self::HungUp, Self::Interrupted, Self::Terminated];
+        matches!(self, Self::Task(_)) && ours.iter().any(|own| own.code() == self.code())
+    }
+
     /// The number.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -68,18 +79,21 @@ impl ExitCode {
             Self::Task(code) => code,
             Self::Refused => 1,
             Self::OwnError => 125,
+            Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
     }
 
-    /// Which it is, in a few words that do not change: `task`, `refused`, `own-error`, `interrupted`, `terminated`.
+    /// Which it is, in a few words that do not change: `task`, `refused`, `own-error`, `hung-up`, `interrupted`,
+    /// `terminated`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Task(_) => "task",
             Self::Refused => "refused",
             Self::OwnError => "own-error",
+            Self::HungUp => "hung-up",
             Self::Interrupted => "interrupted",
             Self::Terminated => "terminated",
         }

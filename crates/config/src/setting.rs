@@ -190,6 +190,6 @@ pub const SETTINGS: &[Setting] = &[
         |s| &mut s.cleanup_wait,
         Duration::ZERO,
         None,
-        "how long containers of a stopped task are kept",
+        "how long a stopped container is kept at most for its output to be read; less than 24h counts as 24h",
     ),
 ];

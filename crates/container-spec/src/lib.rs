@@ -4,7 +4,8 @@
 //! Begin with [`create_request`], which is all of the mapping, and [`runtime_name`], which is
 //! chosen once and persisted before the request leaves. [`definition_digest`] and [`recover`] are
 //! what a container carries so that it can be recognised and stopped rightly when our own records
-//! are gone (design.md R10); [`OwnLabels`] reads ownership back from an inspect.
+//! are gone (design.md R10); [`OwnLabels`] reads ownership back from an inspect, and [`is_runtime_name`] tells a copy
+//! with our labels from a container of ours.
 //!
 //! Not for: when a container is created (`task-manager`), how the request is sent (`docker`),
 //! what is allowed in a definition (`taskdef`).
@@ -58,5 +59,5 @@ mod request;
 
 pub use digest::definition_digest;
 pub use labels::OwnLabels;
-pub use name::runtime_name;
+pub use name::{is_runtime_name, runtime_name};
 pub use request::{Spec, SpecError, SpecWarning, Surroundings, create_request};

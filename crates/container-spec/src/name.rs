@@ -12,6 +12,9 @@ const LONGEST: usize = 255;
 /// What the container's name keeps at most when the whole would be too long.
 const LONGEST_CONTAINER: usize = 100;
 
+/// Digits of the random part.
+const DIGITS: usize = 20;
+
 /// `ecs-<family>-<revision>-<container>-<20 hex digits>`, cut to the engine's length.
 ///
 /// Of `random` the low 80 bits count; they are drawn once per container, and the name is persisted
@@ -23,7 +26,7 @@ const LONGEST_CONTAINER: usize = 100;
 pub fn runtime_name(task: &TaskDefinition, container: &ContainerName, random: u128) -> RuntimeName {
     const LOW_80_BITS: u128 = (1 << 80) - 1;
     let kept: String = container.as_str().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    let ending = format!("-{:020x}", random & LOW_80_BITS);
+    let ending = format!("-{:0DIGITS$x}", random & LOW_80_BITS);
     let revision = format!("-{}-", task.revision);
     let room = LONGEST - "ecs-".len() - revision.len() - ending.len();
     let family = task.family.as_str();
@@ -35,6 +38,15 @@ pub fn runtime_name(task: &TaskDefinition, container: &ContainerName, random: u1
         (&family[..family.len().min(room - kept.len())], kept)
     };
     RuntimeName::parse(&format!("ecs-{family}{revision}{kept}{ending}")).expect("words joined by dashes")
+}
+
+/// Whether [`runtime_name`] could have given this name. An engine has each name once, while `docker commit` copies
+/// labels into an image: a name that we never give shows that the container is somebody else's, or was renamed.
+#[must_use]
+pub fn is_runtime_name(task: &TaskDefinition, container: &ContainerName, name: &RuntimeName) -> bool {
+    let digits = name.as_str().len().checked_sub(DIGITS).and_then(|at| name.as_str().get(at..));
+    let random = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    random.is_some_and(|random| runtime_name(task, container, random) == *name)
 }
 
 #[cfg(test)]
@@ -65,12 +77,37 @@ mod tests {
         assert_eq!(name(&long, 1, "c", 7).as_str().len(), 255);
     }
 
+    #[test]
+    fn names_that_others_give_are_told_from_ours() {
+        let task = TaskDefinition::new(Family::parse("f").unwrap(), Vec::new());
+        let web = ContainerName::parse("web").unwrap();
+        let ours = |name: &str| is_runtime_name(&task, &web, &RuntimeName::parse(name).unwrap());
+        assert!(ours("ecs-f-1-web-00000000000000000abc"));
+        for name in [
+            "atk-foreign",
+            "web",
+            "ecs-f-1-web",
+            "ecs-f-1-web-abc",
+            "ecs-f-1-web-00000000000000000ABC",
+            "ecs-f-1-web-0000000000000000000g",
+            "ecs-f-2-web-00000000000000000abc",
+            "ecs-f-1-db-00000000000000000abc",
+            "ecs-f-1-web-00000000000000000abc-2",
+            "x-ecs-f-1-web-00000000000000000abc",
+        ] {
+            assert!(!ours(name), "{name}");
+        }
+    }
+
     proptest! {
         #[test]
         fn b085_names_fit_and_end_in_their_random_part(
             family in "[A-Za-z0-9_-]{1,255}", container in "[A-Za-z0-9_-]{1,255}", revision in 1_u32.., random: u128,
         ) {
+            let mut task = TaskDefinition::new(Family::parse(&family).unwrap(), Vec::new());
+            task.revision = revision;
             let name = name(&family, revision, &container, random);
+            prop_assert!(is_runtime_name(&task, &ContainerName::parse(&container).unwrap(), &name));
             prop_assert!(name.as_str().len() <= 255);
             let random = format!("{:020x}", random & ((1 << 80) - 1));
             prop_assert!(name.as_str().ends_with(&random));

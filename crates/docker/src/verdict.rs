@@ -69,6 +69,9 @@ pub(crate) fn verdict(call: Addresses<'_>, status: StatusCode, words: Words) -> 
 
     let text = words.text.as_str();
     let class = match status.as_u16() {
+        // Something in between said it, and does not know what the engine made of the call.
+        408 | 502 | 504 => return not_dockers(status, text),
+        500..=599 if !words.engine_form => return not_dockers(status, text),
         400.. if is_out_of_space(text) => NoSpace,
         400 if dialect::is_version_refusal(text) => Unsupported,
         404 => return missing(call, words),
@@ -80,8 +83,6 @@ pub(crate) fn verdict(call: Addresses<'_>, status: StatusCode, words: Words) -> 
         409 => conflict(call, text),
         429 => RateLimited,
         501 => Unsupported,
-        // The engine never says these: something in between did, and does not know either.
-        408 | 502 | 504 => return Lost::new(LostCause::ConnectionLost, unanswered(status, text)).into(),
         400..=499 => Invalid,
         500..=599 => PeerFault,
         _ => return NotDone::garbled(unanswered(status, text)),
@@ -98,8 +99,19 @@ pub(crate) fn stream_class(call: Addresses<'_>, text: &str) -> RefusalClass {
     registry.unwrap_or(RefusalClass::PeerFault)
 }
 
+fn not_dockers(status: StatusCode, text: &str) -> NotDone {
+    Lost::new(LostCause::ConnectionLost, unanswered(status, text)).into()
+}
+
+/// An answer that Docker does not give, in words; some come without any.
 fn unanswered(status: StatusCode, text: &str) -> String {
-    format!("status {}: {text}", status.as_u16())
+    let what = match (text, status.canonical_reason()) {
+        ("", Some(reason)) => reason,
+        ("", None) => "it said no more",
+        (text, _) => text,
+    };
+    let whose = if status.is_redirection() { "redirects elsewhere" } else { "is not Docker" };
+    format!("what answered {whose} (status {}: {what})", status.as_u16())
 }
 
 fn missing(call: Addresses<'_>, words: Words) -> NotDone {
@@ -248,7 +260,7 @@ mod tests {
                 "runtime fault",
             ),
             (Container, 500, "unauthorized is only a word here", "runtime fault"),
-            (Container, 503, "unavailable", "runtime fault"),
+            (Container, 503, "this node is not a swarm manager", "runtime fault"),
             // Somebody in between.
             (Container, 502, "bad gateway", "ConnectionLost"),
             (Container, 504, "gateway timeout", "ConnectionLost"),
@@ -297,6 +309,38 @@ mod tests {
                 assert_eq!(lost.cause, LostCause::Garbled);
             }
         }
+    }
+
+    #[test]
+    fn a_server_error_that_is_not_the_engines_own_tells_nothing_of_the_call() {
+        let calls = [Addresses::Nothing, Addresses::NewContainer, Addresses::Startable(ID), Addresses::RemoteImage];
+        let texts = ["upstream connect error", "<html>Internal Server Error</html>", "no space left on device", ""];
+        for (call, status, text) in calls.iter().flat_map(|call| {
+            let statuses = [500, 501, 502, 503, 504, 520, 599];
+            statuses.into_iter().flat_map(move |status| texts.map(|text| (*call, status, text)))
+        }) {
+            let foreign = Words { text: text.into(), engine_form: false };
+            let NotDone::Unknown(lost) = verdict(call, StatusCode::from_u16(status).unwrap(), foreign) else {
+                panic!("{call:?} {status} {text:?} must stay unknown");
+            };
+            assert_eq!(lost.cause, LostCause::ConnectionLost);
+            assert!(lost.text.contains(&status.to_string()) && lost.text.contains(text), "{lost}");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_words_is_told_by_its_status() {
+        let bare = |status| match verdict(
+            Addresses::Nothing,
+            StatusCode::from_u16(status).unwrap(),
+            Words { text: String::new(), engine_form: false },
+        ) {
+            NotDone::Unknown(lost) => lost.text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(bare(301), "what answered redirects elsewhere (status 301: Moved Permanently)");
+        assert_eq!(bare(503), "what answered is not Docker (status 503: Service Unavailable)");
+        assert_eq!(bare(599), "what answered is not Docker (status 599: it said no more)");
     }
 
     #[test]

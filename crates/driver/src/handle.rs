@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use lighterman_engine::{HostView, SubmitError};
+use lighterman_engine::SubmitError;
 use lighterman_ids::TaskId;
 use lighterman_task_manager::TaskSpec;
-use lighterman_view::TaskView;
+use lighterman_view::{HostView, TaskView};
 use tokio::sync::{
     Notify,
     mpsc::{self, error::TrySendError},

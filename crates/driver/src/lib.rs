@@ -45,10 +45,11 @@
 //! # use lighterman_calls::*;
 //! # use lighterman_contracts::{Batch, Checkpoint, Clock, CommitError, ContainerRuntime};
 //! # use lighterman_driver::{Driver, HostClock, Options};
-//! # use lighterman_engine::{Engine, HostSettings, RuntimeLink, SavedState};
+//! # use lighterman_engine::{Engine, HostSettings, SavedState};
 //! # use lighterman_ids::*;
 //! # use lighterman_records::Ledger;
 //! # use lighterman_turn::Turns;
+//! # use lighterman_view::RuntimeLink;
 //! # fn away<T>() -> Outcome<T> { Outcome::Unknown(Lost::new(LostCause::Unreachable, "no such socket")) }
 //! # struct NoRuntime;
 //! # type F<T> = std::future::Ready<Outcome<T>>;

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use lighterman_calls::PullProgress;
-use lighterman_engine::{HostView, RuntimeLink, SubmitError};
+use lighterman_engine::SubmitError;
 use lighterman_ids::{ImageRef, TaskId};
-use lighterman_view::TaskView;
+use lighterman_view::{HostView, RuntimeLink, TaskView};
 use tokio::sync::{
     broadcast::{self, error::RecvError},
     oneshot, watch,
@@ -165,6 +165,7 @@ impl Publisher {
             checked: false,
             unfinished: 0,
             gave_up: false,
+            left_alone: Vec::new(),
         };
         Self {
             tasks: watch::Sender::default(),

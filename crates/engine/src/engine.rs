@@ -17,10 +17,10 @@ use alloc::{
 use lighterman_ids::{ActionId, ActionIds, DefinitionDigest, ImageRef, InstanceId, Moment, Mono, RuntimeId, TaskId};
 use lighterman_task_manager::{Context, TaskManager};
 use lighterman_taskdef::TaskDefinition;
-use lighterman_view::{TaskView, Wait, WaitReason};
+use lighterman_view::{HostView, TaskView};
 
 use crate::{
-    Action, Event, HostSettings, HostView, ImageState, RecordKey, SubmitError,
+    Action, Event, HostSettings, ImageState, RecordKey, SubmitError,
     engine::{calls::Calls, link::Link},
 };
 
@@ -150,21 +150,7 @@ impl Engine {
         let task = self.tasks.get(id)?;
         // Looking needs no ids; the generator is a copy that nobody sees.
         let mut ids = self.ids.clone();
-        let mut view = task.view(&self.context(now, &mut ids));
-        if !self.link.is_ready() {
-            self.say_what_all_wait_for(&mut view);
-        }
-        Some(view)
-    }
-
-    /// Until the runtime has answered, no task is driven.
-    fn say_what_all_wait_for(&self, view: &mut TaskView) {
-        let since = view.accepted_at;
-        for container in view.containers.iter_mut().filter(|container| !container.known.is_terminal()) {
-            let trouble = self.link.trouble();
-            let reason = trouble.map_or(WaitReason::Connecting, |text| WaitReason::RuntimeAway { text: text.into() });
-            container.wait = Some(Wait { reason, since, until: None });
-        }
+        Some(task.view(&self.context(now, &mut ids)))
     }
 
     /// The tasks there are.
@@ -203,7 +189,7 @@ impl Engine {
             settings: &self.settings.task,
             instance: &self.instance,
             store_failing: self.store.failing(),
-            ready: self.link.is_ready(),
+            awaited: self.link.awaited(&self.settings),
             closing: self.closing,
         }
     }

@@ -45,7 +45,7 @@ mod settings;
 mod state;
 
 pub use engine::{Engine, TakeUpError};
-pub use event::{Action, Event, HostView, RuntimeLink, SubmitError};
+pub use event::{Action, Event, SubmitError};
 /// What [`Event::Submit`] takes: whoever hands in tasks need not know the crate that drives them.
 pub use lighterman_task_manager::TaskSpec;
 pub use settings::HostSettings;

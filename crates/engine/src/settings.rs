@@ -20,7 +20,8 @@ pub struct HostSettings {
     pub connect_retry: Backoff,
     /// Pauses before the event stream is opened again (engine.md 4.10).
     pub watch_retry: Backoff,
-    /// Pauses while the local socket is missing or refuses.
+    /// Pauses while the local socket is missing or refuses; below a second with their jitter, so that whatever ended
+    /// meanwhile is known within a second of Docker's return (performance.md P16).
     pub away_retry: Backoff,
     /// Pauses before a failed commit is tried again.
     pub store_retry: Backoff,
@@ -41,7 +42,7 @@ impl HostSettings {
         connect_limit: Duration::from_secs(10),
         connect_retry: Backoff::new(Duration::from_secs(2), Duration::from_secs(200), 1_500, 200),
         watch_retry: Backoff::new(Duration::from_secs(1), Duration::from_secs(30), 2_000, 200),
-        away_retry: Backoff::new(Duration::from_millis(100), Duration::from_secs(1), 2_000, 200),
+        away_retry: Backoff::new(Duration::from_millis(100), Duration::from_millis(700), 2_000, 200),
         store_retry: Backoff::new(Duration::from_millis(100), Duration::from_secs(5), 2_000, 200),
         recheck_every: Duration::from_secs(300),
         recheck_jitter: Duration::from_secs(30),

@@ -1,6 +1,7 @@
 //! The ledger: what the store must hold, kept up to date commit by commit.
 
 use alloc::{collections::BTreeMap, string::String, sync::Arc, vec::Vec};
+use core::fmt::Display;
 
 use lighterman_engine::{Record, RecordKey, SavedState, SavedTask};
 use lighterman_ids::TaskId;
@@ -58,15 +59,10 @@ pub enum OpenError {
     /// It is damaged: it must be moved aside, never silently emptied.
     #[error("the state store is damaged: {0}")]
     Damaged(String),
-    /// A newer version of the program wrote it.
-    #[error(
-        "the state store was written by a newer version: schema {found}, and this version reads up to {}",
-        envelope::SCHEMA
-    )]
-    Newer {
-        /// The schema found.
-        found: u16,
-    },
+    /// A newer version of the program wrote it: a schema, a kind of record, or in one a word or field that this one does not
+    /// know.
+    #[error("the state store was written by a newer version: {0}")]
+    Newer(String),
 }
 
 impl Ledger {
@@ -272,19 +268,27 @@ fn damaged(text: &str) -> OpenError {
     OpenError::Damaged(text.into())
 }
 
-fn damaged_at(key: &[u8], text: &str) -> OpenError {
-    OpenError::Damaged(alloc::format!("record {:?}: {text}", String::from_utf8_lossy(key)))
+fn damaged_at(key: &[u8], text: impl Display) -> OpenError {
+    OpenError::Damaged(record(key, text))
 }
 
+fn record(key: &[u8], text: impl Display) -> String {
+    alloc::format!("record {:?}: {text}", String::from_utf8_lossy(key))
+}
+
+/// What is new to us under a checksum that fits is no damage.
 fn unreadable(key: &[u8], error: EnvelopeError) -> OpenError {
     match error {
-        EnvelopeError::Newer(found) => OpenError::Newer { found },
-        EnvelopeError::Shape | EnvelopeError::Checksum | EnvelopeError::Kind(_) => {
-            damaged_at(key, &alloc::format!("{error}"))
-        }
+        EnvelopeError::Newer(_) | EnvelopeError::Kind(_) => OpenError::Newer(record(key, error)),
+        EnvelopeError::Shape | EnvelopeError::Checksum => damaged_at(key, error),
     }
 }
 
 fn bad_payload(key: &[u8], error: &v1::PayloadError) -> OpenError {
-    damaged_at(key, &alloc::format!("its checksum fits and its payload does not: {error}"))
+    match error {
+        v1::PayloadError::Newer(_) => OpenError::Newer(record(key, error)),
+        v1::PayloadError::Fault(_) => {
+            damaged_at(key, format_args!("its checksum fits and its payload does not: {error}"))
+        }
+    }
 }

@@ -12,33 +12,41 @@ use lighterman_ids::{
     BootId, ContainerName, DefinitionDigest, ImageRef, InstanceId, Moment, Mono, NameError, RuntimeId, RuntimeName,
     TaskArn, TaskId, Wall,
 };
-use lighterman_status::{ContainerStatus, StatusTextError, TaskStatus};
+use lighterman_status::{ContainerStatus, StatusTextError, TaskStatus, TextFault};
 use lighterman_task_manager::{ContainerError, ContainerState, ErrorName, TaskState};
-use lighterman_taskdef::TaskDefinition;
+use lighterman_taskdef::{RuleId, TaskDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::Kind;
 
-/// Why a payload whose checksum fits cannot be understood: a fault of a program, not of the disk.
+/// Why a payload whose checksum fits cannot be understood: a matter of programs, not of the disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct PayloadError(String);
+pub(crate) enum PayloadError {
+    /// A program wrote what no version would.
+    Fault(String),
+    /// It has a status, an error or a part of a definition that this version does not have: they are only ever added.
+    Newer(String),
+}
 
 impl From<serde_json::Error> for PayloadError {
     fn from(error: serde_json::Error) -> Self {
-        Self(error.to_string())
+        Self::Fault(error.to_string())
     }
 }
 
 impl From<NameError> for PayloadError {
     fn from(error: NameError) -> Self {
-        Self(error.to_string())
+        Self::Fault(error.to_string())
     }
 }
 
 impl From<StatusTextError> for PayloadError {
     fn from(error: StatusTextError) -> Self {
-        Self(error.to_string())
+        match error.fault {
+            TextFault::UnknownName => Self::Newer(error.to_string()),
+            TextFault::NotQuoted | TextFault::Impossible => Self::Fault(error.to_string()),
+        }
     }
 }
 
@@ -65,9 +73,16 @@ pub(crate) fn decode(kind: Kind, payload: &[u8]) -> Result<Option<Record>, Paylo
 }
 
 fn definition(payload: &[u8]) -> Result<TaskDefinition, PayloadError> {
-    let text = core::str::from_utf8(payload).map_err(|error| PayloadError(error.to_string()))?;
-    TaskDefinition::from_register_json(text).map_err(|findings| PayloadError(findings.to_string()))
+    let text = core::str::from_utf8(payload).map_err(|error| PayloadError::Fault(error.to_string()))?;
+    TaskDefinition::from_register_json(text).map_err(|findings| {
+        let is_newer = findings.errors.iter().any(|finding| NOT_YET.contains(&finding.rule));
+        if is_newer { PayloadError::Newer(findings.to_string()) } else { PayloadError::Fault(findings.to_string()) }
+    })
 }
+
+/// Rules that a definition of ours breaks only where a newer version took it in: a word that is not known, and a field
+/// or word that is not honoured yet.
+const NOT_YET: [RuleId; 2] = [RuleId(14), RuleId(86)];
 
 fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("plain structs with text keys become JSON")
@@ -95,7 +110,7 @@ impl Head {
 
     pub(crate) fn decode(payload: &[u8]) -> Result<Self, PayloadError> {
         let text: HeadText = serde_json::from_slice(payload)?;
-        let digest = u128::from_str_radix(&text.digest, 16).map_err(|error| PayloadError(error.to_string()))?;
+        let digest = u128::from_str_radix(&text.digest, 16).map_err(|error| PayloadError::Fault(error.to_string()))?;
         Ok(Self { generation: text.generation, records: text.records, digest })
     }
 }
@@ -248,22 +263,39 @@ struct Error {
 
 impl From<&ContainerState> for Container {
     fn from(state: &ContainerState) -> Self {
+        let ContainerState {
+            name,
+            known,
+            desired,
+            runtime_name,
+            runtime_id,
+            create_sent,
+            create_doubt,
+            renamed,
+            exit_code,
+            error,
+            started_at,
+            finished_at,
+            run,
+            restopped,
+            removed,
+        } = state;
         Self {
-            name: state.name.to_string(),
-            known: state.known.as_str().into(),
-            desired: state.desired.as_str().into(),
-            runtime_name: state.runtime_name.as_ref().map(ToString::to_string),
-            runtime_id: state.runtime_id.as_ref().map(ToString::to_string),
-            create_sent: state.create_sent.map(Into::into),
-            create_doubt: state.create_doubt.map(Into::into),
-            renamed: state.renamed,
-            exit_code: state.exit_code,
-            error: state.error.as_ref().map(|e| Error { name: e.name.as_str().into(), text: e.text.clone() }),
-            started_ns: state.started_at.map(|at| at.0),
-            finished_ns: state.finished_at.map(|at| at.0),
-            run_ns: state.run.map(|at| at.0),
-            restopped: state.restopped,
-            removed: state.removed,
+            name: name.to_string(),
+            known: known.as_str().into(),
+            desired: desired.as_str().into(),
+            runtime_name: runtime_name.as_ref().map(ToString::to_string),
+            runtime_id: runtime_id.as_ref().map(ToString::to_string),
+            create_sent: create_sent.map(Into::into),
+            create_doubt: create_doubt.map(Into::into),
+            renamed: *renamed,
+            exit_code: *exit_code,
+            error: error.as_ref().map(|e| Error { name: e.name.as_str().into(), text: e.text.clone() }),
+            started_ns: started_at.map(|at| at.0),
+            finished_ns: finished_at.map(|at| at.0),
+            run_ns: run.map(|at| at.0),
+            restopped: *restopped,
+            removed: *removed,
         }
     }
 }
@@ -274,7 +306,7 @@ impl TryFrom<Container> for ContainerState {
     fn try_from(container: Container) -> Result<Self, PayloadError> {
         let error = container.error.map(|error| {
             let name = ErrorName::parse(&error.name);
-            let unknown = || PayloadError(format!("{:?} is not the name of an error", error.name));
+            let unknown = || PayloadError::Newer(format!("{:?} is not the name of an error", error.name));
             Ok::<_, PayloadError>(ContainerError { name: name.ok_or_else(unknown)?, text: error.text })
         });
         Ok(Self {

@@ -69,7 +69,7 @@ impl Hand {
             settings: &settings,
             instance: &instance,
             store_failing: None,
-            ready: true,
+            awaited: None,
             closing: false,
         };
         step(&mut self.task, &mut cx);

@@ -3,7 +3,8 @@
 use alloc::{boxed::Box, collections::BTreeMap, string::String, sync::Arc};
 
 use lighterman_calls::{Answer, Call, RuntimeEvent};
-use lighterman_ids::{ActionId, ActionIds, InstanceId, Moment, RuntimeId};
+use lighterman_ids::{ActionId, ActionIds, InstanceId, Moment, Mono, RuntimeId};
+use lighterman_view::{Wait, WaitReason};
 
 use crate::Settings;
 
@@ -65,11 +66,29 @@ pub struct Context<'a> {
     pub instance: &'a InstanceId,
     /// What the store said, while it takes no commits; creating actions are withheld then (design.md R1).
     pub store_failing: Option<&'a str>,
-    /// The runtime may be asked: its event stream stood, so that nothing a call causes is missed. Until then
-    /// only what needs no call is done.
-    pub ready: bool,
+    /// The runtime may not be asked yet: its event stream never stood, and what a call causes would be missed. Until
+    /// then only what needs no call is done.
+    pub awaited: Option<Awaited<'a>>,
     /// The host is shutting down: nothing is begun any more, what is out is still learned.
     pub closing: bool,
+}
+
+/// How a runtime is waited for that has not answered since this agent began.
+#[derive(Clone, Copy, Debug)]
+pub struct Awaited<'a> {
+    /// Since when.
+    pub since: Moment,
+    /// How it failed last.
+    pub trouble: Option<&'a str>,
+    /// When it is given up; `None`: never.
+    pub until: Option<Mono>,
+}
+
+impl Awaited<'_> {
+    pub(crate) fn wait(&self) -> Wait {
+        let reason = self.trouble.map_or(WaitReason::Connecting, |text| WaitReason::RuntimeAway { text: text.into() });
+        Wait { reason, since: self.since, until: self.until }
+    }
 }
 
 /// Which of a task's records changed since they were last taken.

@@ -86,18 +86,25 @@ pub(crate) enum CreateStage {
     /// The call itself.
     Creating,
     /// The name is in use, or the answer was lost: is it ours?
-    LookingUp { lost: Option<ContainerError>, timed_out: bool, looks: u32 },
+    LookingUp(AfterCall),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum StartStage {
     Starting,
     /// The call returned, or was lost: does it run?
-    Looking {
-        lost: Option<ContainerError>,
-        timed_out: bool,
-        looks: u32,
-    },
+    Looking(AfterCall),
+}
+
+/// What is known of a call while a look tells what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AfterCall {
+    /// The error that it is, should it have had no effect; `None` where the call was answered.
+    pub(crate) lost: Option<ContainerError>,
+    /// It ran into its limit, so it may still be carried out.
+    pub(crate) timed_out: bool,
+    /// Counts the looks, from 1.
+    pub(crate) looks: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -255,8 +262,8 @@ impl Work {
     pub(crate) const fn looks(&self) -> Option<u32> {
         match self {
             Self::Pull { stage: PullStage::Arrived { looks, .. }, .. }
-            | Self::Create { stage: CreateStage::LookingUp { looks, .. }, .. }
-            | Self::Start { stage: StartStage::Looking { looks, .. }, .. } => Some(*looks),
+            | Self::Create { stage: CreateStage::LookingUp(AfterCall { looks, .. }), .. }
+            | Self::Start { stage: StartStage::Looking(AfterCall { looks, .. }), .. } => Some(*looks),
             Self::Idle
             | Self::Pull { stage: PullStage::Present | PullStage::Pulling, .. }
             | Self::Create { stage: CreateStage::Creating, .. }

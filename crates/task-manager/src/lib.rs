@@ -54,7 +54,7 @@
 //! let (instance, mut ids) = (InstanceId::from_bits(7), ActionIds::new(1));
 //! let settings = &Settings::REFERENCE;
 //! let mut cx =
-//!     Context { now, ids: &mut ids, settings, instance: &instance, store_failing: None, ready: true, closing: false };
+//!     Context { now, ids: &mut ids, settings, instance: &instance, store_failing: None, awaited: None, closing: false };
 //! task.handle_timeout(&mut cx);
 //! // The first thing it wants to know: is the image there?
 //! let Some(Action::Call { id, call }) = task.poll_action() else { panic!() };
@@ -77,7 +77,7 @@ mod settings;
 mod state;
 mod task;
 
-pub use action::{Action, Context, Dirty, TaskEvent};
+pub use action::{Action, Awaited, Context, Dirty, TaskEvent};
 pub use error::{ContainerError, ErrorName};
 pub use settings::{Limits, Settings};
 pub use state::{ContainerState, TaskState};

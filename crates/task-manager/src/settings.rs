@@ -93,7 +93,7 @@ impl Settings {
         call_tries: 3,
         look_tries: 3,
         call_retry: Backoff::new(Duration::from_secs(1), Duration::from_secs(1), 1_000, 200),
-        away_retry: Backoff::new(Duration::from_millis(100), Duration::from_secs(1), 2_000, 200),
+        away_retry: Backoff::new(Duration::from_millis(100), Duration::from_millis(700), 2_000, 200),
         cleanup_wait: Duration::from_secs(10_800),
         cleanup_retry: Backoff::new(Duration::from_secs(60), Duration::from_secs(3_600), 2_000, 200),
         late_create_retry: Backoff::new(Duration::from_millis(500), Duration::from_secs(20), 2_000, 200),

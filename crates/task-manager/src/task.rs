@@ -1,5 +1,6 @@
 //! The state machine of one task.
 
+mod after_call;
 mod ask;
 mod create;
 mod look;

@@ -11,7 +11,7 @@
 //! | a turn changed nothing | holds its output only behind what is held already |
 //! | a commit succeeds | lets out what waited for it, begins the next |
 //! | a commit fails | answers `NeverSent` for held actions that create something, lets protective ones leave, shows no view, and tells the engine |
-//! | the store fails | protective actions and the host's view leave at once; nothing else does |
+//! | the store fails | protective actions and the host's view leave at once; a task is shown as it last was, but for what waits for the store |
 //! | an action is cancelled that has not left | answers `NeverSent` |
 //! | the end is asked for | answers `NeverSent` for actions that create something and have not left |
 //!

@@ -1,15 +1,15 @@
 //! The gate itself.
 
 use alloc::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     string::String,
     vec::Vec,
 };
 
-use lighterman_engine::{Action, Engine, Event, HostView, RecordKey, SubmitError};
+use lighterman_engine::{Action, Engine, Event, RecordKey, SubmitError};
 use lighterman_ids::{ActionId, Moment, Mono, TaskId};
 use lighterman_records::{Ledger, LedgerChange, WriteOp};
-use lighterman_view::TaskView;
+use lighterman_view::{ContainerView, HostView, TaskView, WaitReason};
 
 /// Something that may leave.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +44,8 @@ pub struct Turns {
     next: VecDeque<Output>,
     in_flight: Option<InFlight>,
     ready: VecDeque<Output>,
+    /// Each task as readers were last shown it.
+    shown: BTreeMap<TaskId, TaskView>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +58,15 @@ impl Turns {
     /// The gate in front of this engine, whose records the ledger knows.
     #[must_use]
     pub const fn new(engine: Engine, ledger: Ledger) -> Self {
-        Self { engine, ledger, held: VecDeque::new(), next: VecDeque::new(), in_flight: None, ready: VecDeque::new() }
+        Self {
+            engine,
+            ledger,
+            held: VecDeque::new(),
+            next: VecDeque::new(),
+            in_flight: None,
+            ready: VecDeque::new(),
+            shown: BTreeMap::new(),
+        }
     }
 
     /// The engine, for looking.
@@ -133,7 +143,9 @@ impl Turns {
         match outcome {
             Ok(()) => {
                 self.ledger.committed(commit.change);
-                self.ready.append(&mut self.held);
+                for output in core::mem::take(&mut self.held) {
+                    self.release(output);
+                }
                 if self.engine.store_fails() {
                     self.engine.handle_event(now, Event::StoreWorks);
                 }
@@ -171,6 +183,9 @@ impl Turns {
             }
         }
         for view in self.engine.take_views(now) {
+            if self.engine.store_fails() {
+                self.show_what_waits_for_the_store(&view);
+            }
             self.let_out(Output::Show(view));
         }
         if let Some(view) = self.engine.take_host_view() {
@@ -192,13 +207,38 @@ impl Turns {
             Output::Show(_) | Output::Refuse(..) => false,
         };
         if self.engine.store_fails() && leaves_without_store {
-            self.ready.push_back(output);
+            self.release(output);
         } else if self.engine.is_dirty() || !self.next.is_empty() || self.engine.store_fails() {
             self.next.push_back(output);
         } else if self.in_flight.is_some() {
             self.held.push_back(output);
         } else {
-            self.ready.push_back(output);
+            self.release(output);
+        }
+    }
+
+    fn release(&mut self, output: Output) {
+        match &output {
+            Output::Show(view) if view.removed => drop(self.shown.remove(&view.id)),
+            Output::Show(view) => drop(self.shown.insert(view.id.clone(), view.clone())),
+            Output::Act(_) | Output::ShowHost(_) | Output::Refuse(..) => {}
+        }
+        self.ready.push_back(output);
+    }
+
+    /// That a container waits for the store follows from no record, and has to be seen while it does. Everything else
+    /// is shown as it last was.
+    fn show_what_waits_for_the_store(&mut self, view: &TaskView) {
+        let Some(mut shown) = self.shown.get(&view.id).cloned() else { return };
+        let mut differs = false;
+        for (shown, now) in shown.containers.iter_mut().zip(&view.containers) {
+            if waits_for_the_store(now) && shown.wait != now.wait {
+                shown.wait.clone_from(&now.wait);
+                differs = true;
+            }
+        }
+        if differs {
+            self.release(Output::Show(shown));
         }
     }
 
@@ -252,4 +292,18 @@ impl Turns {
             self.engine.handle_event(now, Event::NeverSent(id));
         }
     }
+}
+
+fn waits_for_the_store(container: &ContainerView) -> bool {
+    container.wait.as_ref().is_some_and(|wait| match wait.reason {
+        WaitReason::Store { .. } => true,
+        WaitReason::Call { .. }
+        | WaitReason::Pause { .. }
+        | WaitReason::RuntimeAway { .. }
+        | WaitReason::Running
+        | WaitReason::Cleanup
+        | WaitReason::LateCreate
+        | WaitReason::Closing
+        | WaitReason::Connecting => false,
+    })
 }

@@ -92,7 +92,7 @@ pub(crate) struct TaskEvent {
     pub(crate) lingering: bool,
     /// Whether all its containers have been removed.
     pub(crate) removed: bool,
-    /// Milliseconds since it was accepted.
+    /// Milliseconds from its acceptance to the end of its execution, or to this event before that.
     pub(crate) elapsed_ms: u64,
 }
 
@@ -237,6 +237,9 @@ pub(crate) struct WaitDetails {
     pub(crate) until: Option<String>,
     /// Milliseconds until then.
     pub(crate) left_ms: Option<u64>,
+    /// What went wrong before, for `pause`; it is in `text`, too.
+    #[serde(skip)]
+    pub(crate) cause: Option<String>,
 }
 
 /// The kinds of what a container can wait for.
@@ -253,7 +256,7 @@ pub(crate) enum Kind {
     RuntimeAway,
     /// It runs.
     Running,
-    /// It is kept for a while.
+    /// It has stopped and is kept until its output has been read.
     Cleanup,
     /// A create that was cut off may still be carried out.
     LateCreate,
@@ -337,7 +340,7 @@ pub(crate) struct LogEvent {
 /// The command was asked to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SignalEvent {
-    /// `SIGINT` or `SIGTERM`.
+    /// `SIGINT`, `SIGTERM` or `SIGHUP`.
     pub(crate) signal: &'static str,
     /// `stop`: containers get their stop signal; `kill`: they are killed.
     pub(crate) action: &'static str,
@@ -350,13 +353,13 @@ pub(crate) struct LeftoverEvent {
     pub(crate) instance: Option<String>,
     /// Its state directory.
     pub(crate) state_dir: String,
-    /// `cleaned`, `kept`, `living`, `elsewhere` or `unreadable`.
+    /// `cleaned`, `kept`, `living`, `in-cleanup`, `dead`, `elsewhere` or `unreadable`.
     pub(crate) state: &'static str,
     /// The container, for `cleaned` and `kept`.
     pub(crate) container: Option<String>,
     /// Its exit code, for `cleaned`; `null` when it never ran to an end.
     pub(crate) exit_code: Option<i32>,
-    /// Id of the process that owns the directory, for `living`, if known.
+    /// Id of the process that owns the directory, for `living` and `in-cleanup`, if known.
     pub(crate) pid: Option<u32>,
     /// Why nothing was done, for `kept`, `elsewhere` and `unreadable`.
     pub(crate) text: Option<String>,
@@ -398,7 +401,7 @@ pub struct Failure {
 pub struct End {
     /// What it exits with.
     pub exit_code: u8,
-    /// Which kind of exit code that is, such as `task`, `own-error`, `interrupted` or `terminated`.
+    /// Which kind of exit code that is, such as `task`, `own-error`, `hung-up`, `interrupted` or `terminated`.
     pub kind: &'static str,
     /// In words, where the code alone does not say all.
     pub text: Option<String>,
@@ -459,6 +462,7 @@ pub(crate) mod tests {
                     since: String::new(),
                     until: None,
                     left_ms: None,
+                    cause: None,
                 }),
                 waited_ms: None,
             }),

@@ -39,6 +39,12 @@ pub(crate) fn cause(code: Option<ExitCode>) -> Option<&'static str> {
     }
 }
 
+/// A recorded reason, `Name: text`. Docker's words about a pull seldom say of which image.
+pub(crate) fn reason(name: &str, text: &str, image: &str) -> String {
+    let is_pull = name == "CannotPullContainerError";
+    if is_pull && !text.contains(image) { format!("{name}: {image}: {text}") } else { format!("{name}: {text}") }
+}
+
 /// What a code usually stands for.
 pub(crate) fn meaning(code: ExitCode) -> Option<&'static str> {
     match code {
@@ -52,6 +58,14 @@ pub(crate) fn meaning(code: ExitCode) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failed_pull_names_its_image_once() {
+        let pull = |text| reason("CannotPullContainerError", text, "web:1");
+        assert_eq!(pull("no such host"), "CannotPullContainerError: web:1: no such host");
+        assert_eq!(pull("no web:1 here"), "CannotPullContainerError: no web:1 here");
+        assert_eq!(reason("CannotStartContainerError", "no", "web:1"), "CannotStartContainerError: no");
+    }
 
     #[test]
     fn codes_that_mean_something_say_so() {

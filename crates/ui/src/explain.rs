@@ -73,7 +73,7 @@ fn state(container: &ContainerView) -> String {
 fn sentences(container: &ContainerView, now: Moment, zone: &Zone) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(reason) = &container.reason {
-        sentences.push(clean(&reason.to_string()));
+        sentences.push(clean(&exit::reason(reason.name, &reason.text, container.image.as_str())));
         sentences.extend(reason.advice.map(|advice| format!("what to do: {advice}")));
     }
     match (&container.wait, container.known) {

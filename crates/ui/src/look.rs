@@ -65,14 +65,23 @@ impl Look {
 
     /// Columns within which running text stays: 80, less on a narrow terminal.
     pub(crate) fn text_width(&self) -> usize {
-        const COMFORTABLE: u16 = 80;
-        const LEAST: u16 = 40;
-        let columns = self.terminal.map_or(COMFORTABLE, |size| size.columns.clamp(LEAST, COMFORTABLE));
-        usize::from(columns)
+        self.terminal.map_or_else(|| usize::from(COMFORTABLE), Size::text_width)
     }
 }
 
+/// Columns of running text where there is room.
+const COMFORTABLE: u16 = 80;
+
+/// Columns of running text where there is none.
+const LEAST: u16 = 40;
+
 impl Size {
+    /// Columns within which running text stays: as many as there are, but 40 at least and 80 at most.
+    #[must_use]
+    pub fn text_width(self) -> usize {
+        usize::from(self.columns.clamp(LEAST, COMFORTABLE))
+    }
+
     /// Of the terminal behind a file descriptor; `None` if it is none. One that does not know its size has 80 × 24.
     #[must_use]
     pub fn of(terminal: impl AsFd) -> Option<Self> {

@@ -47,6 +47,22 @@ pub enum Leftover {
         /// The process that owns it, if known.
         pid: Option<u32>,
     },
+    /// A run whose process is dead, and that somebody else is cleaning up after; it is not touched.
+    InCleanup {
+        /// Which.
+        instance: InstanceId,
+        /// Its state directory.
+        state_dir: PathBuf,
+        /// The process that cleans up, if known.
+        pid: Option<u32>,
+    },
+    /// A run whose process is dead; it is not touched since another one is gone on with.
+    Dead {
+        /// Which.
+        instance: InstanceId,
+        /// Its state directory.
+        state_dir: PathBuf,
+    },
     /// A run whose containers are in another Docker; it is not touched.
     Elsewhere {
         /// Which.
@@ -90,6 +106,10 @@ impl Leftover {
             Self::Living { instance, state_dir, pid } => {
                 LeftoverEvent { pid: *pid, ..event(Some(instance), state_dir, "living") }
             }
+            Self::InCleanup { instance, state_dir, pid } => {
+                LeftoverEvent { pid: *pid, ..event(Some(instance), state_dir, "in-cleanup") }
+            }
+            Self::Dead { instance, state_dir } => event(Some(instance), state_dir, "dead"),
             Self::Elsewhere { instance, state_dir, docker_host } => LeftoverEvent {
                 text: Some(format!("its containers are in Docker at {docker_host}")),
                 ..event(Some(instance), state_dir, "elsewhere")
@@ -115,6 +135,16 @@ impl Leftover {
                 let owner = pid.map_or(String::new(), |pid| format!(" (process {pid})"));
                 format!("run {} is still going on{owner}; left alone", short(instance))
             }
+            Self::InCleanup { instance, pid, .. } => {
+                let owner = pid.map_or("another process".into(), |pid| format!("process {pid}"));
+                format!("earlier run {} is dead, and {owner} cleans up after it; left alone", short(instance))
+            }
+            Self::Dead { instance, .. } => format!(
+                "earlier run {} is dead; left alone: `lighterman run --resume {}` goes on with it, any `lighterman run` \
+                 of a file cleans it up",
+                short(instance),
+                short(instance)
+            ),
             Self::Elsewhere { instance, docker_host, .. } => format!(
                 "earlier run {} used Docker at {host}, not this one; left alone: `lighterman run --docker-host {host}` \
                  cleans it up",
@@ -134,22 +164,40 @@ pub fn leftovers(found: &[Leftover], columns: usize) -> String {
     block(found.iter().flat_map(|leftover| hanging(&leftover.text(), "", columns)))
 }
 
-/// What is wrong with a task definition, a line each, errors first; then a count. Lines are not broken: editors find
-/// the place from them.
+/// What is wrong with a task definition, a line each behind the file's name, errors first; then whether it is accepted.
+///
+/// Lines have at most `columns` columns. With `None`, which is for files and pipes, they are not broken: programs take
+/// them apart.
 #[must_use]
-pub fn problems(file: &Path, errors: &[String], warnings: &[String]) -> String {
-    painted_problems(file, errors, warnings, Brush::PLAIN)
+pub fn problems(file: &Path, errors: &[String], warnings: &[String], columns: Option<usize>) -> String {
+    painted_problems(file, errors, warnings, columns, Brush::PLAIN)
 }
 
-pub(crate) fn painted_problems(file: &Path, errors: &[String], warnings: &[String], brush: Brush) -> String {
-    if errors.is_empty() && warnings.is_empty() {
-        return String::new();
-    }
-    let line = |label: &str, ink, text: &String| format!("{} {}", brush.paint(ink, label), clean(text));
-    let errors_first = errors.iter().map(|text| line("error:", Ink::Bad, text));
-    let lines = errors_first.chain(warnings.iter().map(|text| line("warning:", Ink::Attention, text)));
-    let counts = [counted(errors.len(), "error"), counted(warnings.len(), "warning")];
-    block(lines.chain([format!("{}: {}", file.display(), counts.join(", "))]))
+pub(crate) fn painted_problems(
+    file: &Path,
+    errors: &[String],
+    warnings: &[String],
+    columns: Option<usize>,
+    brush: Brush,
+) -> String {
+    let name = clean(&file.display().to_string());
+    let finding = |label: &str, ink, text: &str| {
+        let text = format!("{name}: {label} {}", clean(text));
+        let lines = columns.map_or_else(|| vec![text.clone()], |columns| hanging(&text, "", columns));
+        let paint = |(index, line): (usize, String)| {
+            if index == 0 { line.replacen(label, &brush.paint(ink, label), 1) } else { line }
+        };
+        lines.into_iter().enumerate().map(paint).collect::<Vec<_>>()
+    };
+    let errors_first = errors.iter().flat_map(|text| finding("error:", Ink::Bad, text));
+    let lines = errors_first.chain(warnings.iter().flat_map(|text| finding("warning:", Ink::Attention, text)));
+    let verdict = match (errors.len(), warnings.len()) {
+        (0, 0) => "accepted".into(),
+        (0, warnings) => format!("accepted, with {}", counted(warnings, "warning")),
+        (errors, 0) => format!("refused: {}", counted(errors, "error")),
+        (errors, warnings) => format!("refused: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    };
+    block(lines.chain([format!("{name}: {verdict}")]))
 }
 
 /// What failed, why, and what to do about it.

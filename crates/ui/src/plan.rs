@@ -222,7 +222,7 @@ impl PlanPage {
         }
         lines.push(String::new());
         lines.extend(list("of the definition", &self.supports()));
-        problems(self.file.as_ref(), &[], &self.warnings) + &lines.join("\n") + "\n"
+        problems(self.file.as_ref(), &[], &self.warnings, Some(COLUMNS)) + &lines.join("\n") + "\n"
     }
 
     /// The fields by what becomes of them.

@@ -12,7 +12,9 @@ use lighterman_view::TaskView;
 use crate::{
     Look, Zone,
     escape::clean,
-    event::{Changed, ContainerEvent, Kind, PullEvent, Reason, SignalEvent, Started, TaskEvent, WaitEvent},
+    event::{
+        Changed, ContainerEvent, Kind, PullEvent, Reason, SignalEvent, Started, TaskEvent, WaitDetails, WaitEvent,
+    },
     exit,
     paint::{Brush, Ink},
     ports, pull,
@@ -172,7 +174,7 @@ impl Renderer {
             Some(_) | None if event.reason.is_some() => Ink::Bad,
             Some(_) | None => ContainerStatus::parse(event.known).map_or(Ink::Strong, Ink::of_status),
         };
-        let mut states = vec![(ink, event.known)];
+        let mut states = vec![(ink, word(event.known))];
         let is_running = ContainerStatus::parse(event.known).is_ok_and(ContainerStatus::is_running);
         if let Some(health) = event.health.filter(|_| is_running) {
             states.push((Health::parse(health).map_or(Ink::Faint, Ink::of_health), health));
@@ -195,7 +197,7 @@ impl Renderer {
         let mut paragraphs = vec![first.join("  ")];
         match &event.reason {
             Some(Reason { name, text, advice }) => {
-                paragraphs.push(clean(&format!("{name}: {text}")));
+                paragraphs.push(clean(&exit::reason(name, text, &event.image)));
                 paragraphs.extend(advice.as_ref().map(|advice| format!("what to do: {advice}")));
             }
             None => paragraphs.extend(exit::cause(event.exit_code).map(Into::into)),
@@ -208,22 +210,25 @@ impl Renderer {
     /// What a container waits for, where a person would not expect it.
     pub(crate) fn wait_begins(&self, now: Wall, event: &WaitEvent) -> String {
         let Some(wait) = &event.wait else { return String::new() };
+        let room = self.columns - self.indent();
         let left = wait.left_ms.map(|left| format!(", at the latest in {}", span(Duration::from_millis(left))));
-        let text = format!("waits for {}; ends when {}", clean(&wait.text), wait.ends_when);
-        let lines = wrap(&(text + &left.unwrap_or_default()), self.columns - self.indent());
-        self.entry(now, &event.container, &[(Ink::Attention, event.known)], &lines)
+        let text = format!("waits for {}; ends when {}", in_short(wait, room), wait.ends_when);
+        let lines = wrap(&(text + &left.unwrap_or_default()), room);
+        self.entry(now, &event.container, &[(Ink::Attention, word(event.known))], &lines)
     }
 
-    /// The end of a wait of this kind that was told. `event` is the change that ended it.
-    pub(crate) fn wait_is_over(&self, now: Wall, event: &WaitEvent, kind: Kind) -> String {
-        let over = over(kind, event.waited_ms);
-        over.map_or_else(String::new, |over| self.entry(now, &event.container, &[(Ink::Good, event.known)], &[over]))
+    /// The end of a wait of the kind `told`. `event` is the change that ended it, `next` what is waited for now.
+    pub(crate) fn wait_is_over(&self, now: Wall, event: &WaitEvent, told: Kind, next: Option<Kind>) -> String {
+        let over = over(told, next, event.waited_ms);
+        over.map_or_else(String::new, |over| {
+            self.entry(now, &event.container, &[(Ink::Good, word(event.known))], &[over])
+        })
     }
 
     /// A wait that goes on, where nothing on the screen counts its seconds.
     pub(crate) fn reminder(&self, now: Wall, container: &str, known: &str, text: &str, for_: Duration) -> String {
         let text = format!("still waits ({}) for {}", whole_span(for_), clean(text));
-        self.entry(now, container, &[(Ink::Faint, known)], &wrap(&text, self.columns - self.indent()))
+        self.entry(now, container, &[(Ink::Faint, word(known))], &wrap(&text, self.columns - self.indent()))
     }
 
     /// One entry: the first detail behind the states if it fits, the others below.
@@ -259,12 +264,32 @@ impl Renderer {
     }
 }
 
-/// What is told when a wait is over.
-fn over(kind: Kind, waited_ms: Option<u64>) -> Option<String> {
+/// The status as people are told it. `MANIFEST_PULLED` is passed before anything has been pulled.
+fn word(known: &str) -> &str {
+    if known == ContainerStatus::ManifestPulled.as_str() { "pulling" } else { known }
+}
+
+/// What is waited for. A cause that is told again is cut to a line: it was told whole before the second try.
+fn in_short(wait: &WaitDetails, room: usize) -> String {
+    const SECOND: u32 = 2;
+    let whole = clean(&wait.text);
+    match (&wait.cause, wait.attempt) {
+        (Some(cause), Some(attempt)) if attempt > SECOND => {
+            let cause = clean(cause);
+            whole.replace(&cause, &fit(&cause, room))
+        }
+        _ => whole,
+    }
+}
+
+/// What is told when a wait is over. A task that was given up waits for nothing more, though Docker never answered:
+/// that it does is known only from what is waited for next.
+fn over(told: Kind, next: Option<Kind>, waited_ms: Option<u64>) -> Option<String> {
     let waited = span(Duration::from_millis(waited_ms.unwrap_or(0)));
-    match kind {
-        Kind::RuntimeAway => Some(format!("Docker answers again after {waited}")),
-        Kind::Connecting => Some(format!("Docker answers after {waited}")),
+    let is_heard = matches!(next, Some(Kind::Call | Kind::Running));
+    match told {
+        Kind::RuntimeAway => is_heard.then(|| format!("Docker answers again after {waited}")),
+        Kind::Connecting => is_heard.then(|| format!("Docker answers after {waited}")),
         Kind::Store => Some(format!("the state store takes changes again after {waited}")),
         Kind::Call | Kind::Pause | Kind::Running | Kind::Cleanup | Kind::LateCreate | Kind::Closing => None,
     }

@@ -41,6 +41,8 @@ pub enum StopSignal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// SIGHUP: the terminal is gone.
+    HangUp,
 }
 
 /// What the command does about a [`StopSignal`].
@@ -60,7 +62,8 @@ pub enum StopAction {
 /// written at once, and every method flushes what it wrote.
 ///
 /// Writing blocks while the reader does not read: give a screen a thread of its own and a bounded queue. An error of a
-/// writer comes out of the method that met it and leaves the screen usable; what it would have written is lost.
+/// writer comes out of the method that met it and leaves the screen usable; what it would have written is lost. The first
+/// one of the writer of logs is told on the other.
 ///
 /// The two writers may be the same terminal; the living lines are taken away before anything is written there.
 #[derive(Debug)]
@@ -74,6 +77,8 @@ pub struct Screen<L, S> {
     /// How the next task that is seen comes to be seen; `None` while that of before goes on.
     first: Option<First>,
     resumed: bool,
+    /// That output is lost has been said.
+    output_failed: bool,
 }
 
 #[derive(Debug)]
@@ -98,6 +103,7 @@ impl<L: Write, S: Write> Screen<L, S> {
             splitters: BTreeMap::new(),
             first: None,
             resumed: false,
+            output_failed: false,
         }
     }
 
@@ -107,6 +113,7 @@ impl<L: Write, S: Write> Screen<L, S> {
     /// A writer failed.
     pub fn started(&mut self, now: Moment, started: &Started) -> io::Result<()> {
         self.resumed = started.resumed;
+        self.timeline.begin(now);
         self.tell(now, &[What::Started(started.clone())])
     }
 
@@ -179,6 +186,7 @@ impl<L: Write, S: Write> Screen<L, S> {
         let signal = match signal {
             StopSignal::Interrupt => "SIGINT",
             StopSignal::Terminate => "SIGTERM",
+            StopSignal::HangUp => "SIGHUP",
         };
         let action = match action {
             StopAction::Stop => "stop",
@@ -211,7 +219,8 @@ impl<L: Write, S: Write> Screen<L, S> {
     pub fn problems(&mut self, now: Moment, file: &Path, errors: &[String], warnings: &[String]) -> io::Result<()> {
         match &self.form {
             Form::Text(text) => {
-                let lines = messages::painted_problems(file, errors, warnings, text.renderer.brush);
+                let columns = text.look.terminal.map(|_| text.renderer.columns);
+                let lines = messages::painted_problems(file, errors, warnings, columns, text.renderer.brush);
                 self.write_status(now, &lines)
             }
             Form::Json => {
@@ -318,8 +327,7 @@ impl<L: Write, S: Write> Screen<L, S> {
             }
             Form::Json => {
                 let lines: Vec<u8> = events.iter().flat_map(|what| json_line(now, what)).collect();
-                self.logs.write_all(&lines)?;
-                self.logs.flush()
+                self.write_out(now, &lines)
             }
         }
     }
@@ -383,9 +391,33 @@ impl<L: Write, S: Write> Screen<L, S> {
         if let Form::Text(text) = &mut self.form {
             text.clear(&mut self.status)?;
         }
-        self.logs.write_all(bytes)?;
-        self.logs.flush()?;
+        self.write_out(now, bytes)?;
         self.write_status(now, "")
+    }
+
+    /// Writes to the writer of logs. Whoever redirected it must hear that it takes nothing, and only the other is left.
+    fn write_out(&mut self, now: Moment, bytes: &[u8]) -> io::Result<()> {
+        let outcome = self.logs.write_all(bytes).and_then(|()| self.logs.flush());
+        if let Err(error) = &outcome
+            && !std::mem::replace(&mut self.output_failed, true)
+        {
+            let text = format!("output cannot be written and is lost: {error}; the task goes on");
+            self.tell_of_lost_output(now, &text)?;
+        }
+        outcome
+    }
+
+    fn tell_of_lost_output(&mut self, now: Moment, text: &str) -> io::Result<()> {
+        match &self.form {
+            Form::Text(form) => {
+                let lines = form.renderer.note(now.wall, "warning", text);
+                self.write_status(now, &lines)
+            }
+            Form::Json => {
+                writeln!(self.status, "warning: {text}")?;
+                self.status.flush()
+            }
+        }
     }
 
     fn write_status(&mut self, now: Moment, lines: &str) -> io::Result<()> {

@@ -18,6 +18,8 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timeline {
     last: Option<TaskView>,
+    /// When this process was first heard of; waits of an earlier one are counted from here.
+    began: Option<Moment>,
     /// When `known` of a container changed last.
     known_since: BTreeMap<ContainerName, Moment>,
     /// Since when a container waits for the same kind of thing: an absence of Docker whose words change is one absence.
@@ -36,8 +38,14 @@ impl Timeline {
         self.waiting_since.get(container).map(|(_, since)| *since)
     }
 
+    /// The command begins its work, or shows its first view.
+    pub(crate) fn begin(&mut self, now: Moment) {
+        self.began.get_or_insert(now);
+    }
+
     /// What changed since the last view, in the order in which it is told.
     pub(crate) fn observe(&mut self, now: Moment, view: &TaskView) -> Vec<What> {
+        self.begin(now);
         let last = self.last.take().filter(|last| last.id == view.id);
         let mut events = Vec::new();
         let task = task_changes(last.as_ref(), view);
@@ -81,7 +89,7 @@ impl Timeline {
         let (old, new) = (before.and_then(|before| before.wait.as_ref()), container.wait.as_ref());
         if old.map(|wait| (&wait.reason, wait.since)) != new.map(|wait| (&wait.reason, wait.since)) {
             let began = self.waiting_since(&container.name);
-            self.remember_wait(container);
+            self.remember_wait(now, container);
             let since = self.waiting_since(&container.name);
             let wait = new.zip(since).map(|(wait, since)| wait_details(now, wait, since));
             events.push(What::Wait(WaitEvent {
@@ -94,7 +102,7 @@ impl Timeline {
         }
     }
 
-    fn remember_wait(&mut self, container: &ContainerView) {
+    fn remember_wait(&mut self, now: Moment, container: &ContainerView) {
         let Some(wait) = &container.wait else {
             self.waiting_since.remove(&container.name);
             return;
@@ -103,7 +111,15 @@ impl Timeline {
         let goes_on =
             self.waiting_since.get(&container.name).is_some_and(|(known, _)| *known == kind && kind.is_long());
         if !goes_on {
-            self.waiting_since.insert(container.name.clone(), (kind, wait.since));
+            self.waiting_since.insert(container.name.clone(), (kind, self.counted_from(now, kind, wait.since)));
+        }
+    }
+
+    /// Nobody has waited before this process began. A container has run before, though.
+    fn counted_from(&self, now: Moment, kind: Kind, since: Moment) -> Moment {
+        match self.began {
+            Some(began) if kind != Kind::Running && now.since(since) > now.since(began) => began,
+            Some(_) | None => since,
         }
     }
 }
@@ -166,8 +182,13 @@ fn task_event(now: Moment, view: &TaskView, changed: Vec<Changed>) -> TaskEvent 
         exit_code: view.exit_code(),
         lingering: view.lingering,
         removed: view.removed,
-        elapsed_ms: millis(now.since(view.accepted_at)),
+        elapsed_ms: millis(lasted(view, now)),
     }
+}
+
+/// From its acceptance to the end of its execution, or to now while that goes on.
+pub(crate) fn lasted(view: &TaskView, now: Moment) -> Duration {
+    view.execution_stopped_at.unwrap_or(now).since(view.accepted_at)
 }
 
 fn container_event(
@@ -214,6 +235,7 @@ fn wait_details(now: Moment, wait: &Wait, since: Moment) -> WaitDetails {
         | WaitReason::Connecting => (None, None),
     };
     let left = wait.until.map(|until| until.since(now.mono));
+    let cause = if let WaitReason::Pause { after, .. } = &wait.reason { Some(after.clone()) } else { None };
     WaitDetails {
         kind: Kind::of(&wait.reason),
         text: wait.reason.to_string(),
@@ -223,6 +245,7 @@ fn wait_details(now: Moment, wait: &Wait, since: Moment) -> WaitDetails {
         since: rfc3339(since.wall),
         until: left.map(|left| rfc3339(now.wall.after(left))),
         left_ms: left.map(millis),
+        cause,
     }
 }
 

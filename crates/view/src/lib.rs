@@ -1,4 +1,4 @@
-//! What readers see of a task.
+//! What readers see of a task and of the host.
 //!
 //! The driver publishes one shared [`TaskView`] per changed task, after the commit of what it shows.
 //! A reader never enters the loop and never sees what a crash could take back (design.md R1).
@@ -22,8 +22,10 @@
 
 extern crate alloc;
 
+mod host;
 mod task;
 mod wait;
 
+pub use host::{HostView, LeftAlone, RuntimeLink};
 pub use task::{ContainerView, StopReason, TaskView};
 pub use wait::{Wait, WaitReason};

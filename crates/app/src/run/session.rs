@@ -1,23 +1,24 @@
 //! Following a task to its end: views, output, progress, signals.
 
-use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use lighterman_calls::ExitCode;
 use lighterman_contracts::{ContainerRuntime, LogSource};
 use lighterman_driver::{Handle, RequestError, Update, Updates};
-use lighterman_engine::{HostView, RuntimeLink};
-use lighterman_ids::{ContainerName, TaskId, Wall};
+use lighterman_ids::{ContainerName, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{StopAction, StopSignal};
-use lighterman_view::TaskView;
+use lighterman_view::{HostView, RuntimeLink, TaskView};
 use tokio::sync::mpsc;
 
 use super::New;
 use crate::{
     host::Host,
     logs,
+    shown::Shown,
     stage::{Show, Stage},
+    sweep::until_given_up,
 };
 
 /// How long nothing of the output of a container that has ended may come, or be taken by a reader, before the rest of it
@@ -54,7 +55,9 @@ pub(super) struct Session<'a, R> {
     task: Option<TaskId>,
     /// To be submitted if no earlier one is found.
     instead: Option<TaskSpec>,
-    logs_since: Option<Wall>,
+    shown: Arc<Shown>,
+    /// How long Docker may be away.
+    patience: Option<Duration>,
     view: Option<Arc<TaskView>>,
     /// Whose output is or was read, and whether it has been to its end.
     followed: BTreeMap<ContainerName, bool>,
@@ -89,24 +92,32 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Trouble {
+    fn in_words(&self, patience: Option<Duration>) -> String {
+        let end = until_given_up(patience);
         match self {
-            Self::Docker { answered_before: true, text } => write!(f, "Docker does not answer: {text}"),
-            Self::Docker { answered_before: false, text } => write!(f, "waiting for Docker: {text}"),
-            Self::Store(text) => write!(f, "the state store takes no changes, so nothing new is started: {text}"),
+            Self::Docker { answered_before: true, text } => format!("Docker does not answer: {text}{end}"),
+            Self::Docker { answered_before: false, text } => format!("waiting for Docker: {text}{end}"),
+            Self::Store(text) => format!("the state store takes no changes, so nothing new is started: {text}"),
         }
     }
 }
 
 impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
-    pub(super) fn new(stage: &'a Stage, runtime: Arc<R>, task: Option<TaskId>, logs_since: Option<Wall>) -> Self {
+    pub(super) fn new(
+        stage: &'a Stage,
+        runtime: Arc<R>,
+        task: Option<TaskId>,
+        shown: Arc<Shown>,
+        patience: Option<Duration>,
+    ) -> Self {
         Self {
             stage,
             runtime,
             task,
             instead: None,
-            logs_since,
+            shown,
+            patience,
             view: None,
             followed: BTreeMap::new(),
             outputs: FuturesUnordered::new(),
@@ -236,12 +247,11 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         }
         self.stage.show(Show::View(Arc::clone(&view)));
         for container in &view.containers {
-            if let Some(request) = logs::request_for(container, self.logs_since)
-                && !self.followed.contains_key(&container.name)
+            if !self.followed.contains_key(&container.name)
+                && let Some(output) = logs::Output::of(container, &self.shown)
             {
-                let name = container.name.clone();
-                self.followed.insert(name.clone(), false);
-                self.outputs.push(Box::pin(logs::follow(Arc::clone(&self.runtime), name, request, self.stage)));
+                self.followed.insert(container.name.clone(), false);
+                self.outputs.push(Box::pin(logs::follow(Arc::clone(&self.runtime), output, self.stage)));
             }
         }
         if view.known.is_terminal() && !self.outputs.is_empty() && self.silence.is_none() {
@@ -272,7 +282,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             return;
         }
         match (&self.told, &trouble) {
-            (_, Some(trouble)) => self.stage.show(Show::Warning(trouble.to_string())),
+            (_, Some(trouble)) => self.stage.show(Show::Warning(trouble.in_words(self.patience))),
             (Some(Trouble::Docker { .. }), None) => self.stage.show(Show::Note("Docker answers again".into())),
             (Some(Trouble::Store(_)), None) => {
                 self.stage.show(Show::Note("the state store takes changes again".into()))

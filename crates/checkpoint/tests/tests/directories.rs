@@ -33,16 +33,18 @@ fn a_second_process_is_told_who_holds_the_directory() {
     holder.wait_for("open");
     for outcome in [
         DirectoryLock::try_acquire(scratch.path()).map(drop),
+        DirectoryLock::check_free(scratch.path()),
         Store::open(scratch.path(), OpenOptions::default()).map(drop),
         read(scratch.path(), OpenOptions::default()).map(drop),
     ] {
-        let Err(OpenError::Locked { owner: Some(Owner { pid, command }), path }) = outcome else {
+        let Err(OpenError::Locked { owner: Some(Owner { pid, command, purpose }), path }) = outcome else {
             panic!("{outcome:?}");
         };
         assert_eq!((pid, path.as_path()), (holder.id(), scratch.path()));
-        assert!(!command.is_empty());
+        assert!(!command.is_empty() && purpose.is_empty(), "{command} {purpose}");
     }
     holder.kill();
+    DirectoryLock::check_free(scratch.path()).unwrap();
     Store::open(scratch.path(), OpenOptions::default()).unwrap();
 }
 
@@ -56,6 +58,39 @@ fn a_second_store_in_this_process_is_refused_until_the_first_is_closed() {
     let lock = store.close().unwrap();
     assert!(DirectoryLock::try_acquire(scratch.path()).is_err());
     Store::open_locked(lock, OpenOptions::default()).unwrap();
+}
+
+#[test]
+fn whoever_meets_a_lock_is_told_what_its_holder_declared() {
+    let scratch = host::scratch();
+    let lock = DirectoryLock::try_acquire(scratch.path()).unwrap();
+    lock.declare("cleans up").unwrap();
+    let said = DirectoryLock::try_acquire(scratch.path()).unwrap_err().to_string();
+    assert!(said.ends_with(&format!("(pid {}), which cleans up", std::process::id())), "{said}");
+    drop(lock);
+    // The next holder has not declared anything.
+    let lock = DirectoryLock::try_acquire(scratch.path()).unwrap();
+    let said = DirectoryLock::check_free(scratch.path()).unwrap_err().to_string();
+    assert!(said.ends_with(')'), "{said}");
+    drop(lock);
+}
+
+/// A directory that nobody ever held, or a store is looked for in, is left as it was.
+#[test]
+fn a_directory_without_a_store_is_named_as_that_and_nothing_is_left_in_it() {
+    let scratch = host::scratch();
+    let outcome = read(scratch.path(), OpenOptions::default());
+    let Err(error @ OpenError::NoStore { .. }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(error.to_string(), format!("{} holds no state", scratch.path().display()));
+    let free = DirectoryLock::check_free(scratch.path());
+    assert!(matches!(free, Err(OpenError::Missing { .. })), "{free:?}");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    let missing = read(&scratch.path().join("missing"), OpenOptions::default());
+    assert!(matches!(missing, Err(OpenError::Missing { .. })), "{missing:?}");
+    // One that was held and never got so far.
+    drop(DirectoryLock::try_acquire(scratch.path()).unwrap());
+    let outcome = read(scratch.path(), OpenOptions::default());
+    assert!(matches!(outcome, Err(OpenError::NoStore { .. })), "{outcome:?}");
 }
 
 #[test]

@@ -177,7 +177,8 @@ async fn a_watch_that_cannot_open_is_lost_within_its_limit() {
     for (play, cause) in [
         (Play::Hold(Vec::new()), LostCause::TimedOut(SHORT)),
         (Play::Say(Vec::new()), LostCause::ConnectionLost),
-        (Play::Say(answer(500, "<html>")), LostCause::Garbled),
+        (Play::Say(answer(500, "<html>")), LostCause::ConnectionLost),
+        (Play::Say(answer(500, r#"{"message":"no"}"#)), LostCause::Garbled),
     ] {
         let stage = Stage::new();
         let docker = stage.docker();

@@ -11,14 +11,14 @@ use std::{
 
 use lighterman_contracts::Clock;
 use lighterman_driver::{Driver, Ending, Handle, Options};
-use lighterman_engine::{Engine, HostSettings, RuntimeLink};
+use lighterman_engine::{Engine, HostSettings};
 use lighterman_ids::*;
 use lighterman_records::Ledger;
 use lighterman_status::TaskStatus;
 use lighterman_task_manager::TaskSpec;
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
 use lighterman_turn::Turns;
-use lighterman_view::TaskView;
+use lighterman_view::{RuntimeLink, TaskView};
 use tokio::{task::JoinHandle, time::Instant};
 
 use crate::{runtime::Fake, store::Store};

@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use lighterman_calls::RequestKind;
 use lighterman_driver::{PROGRESS, UPDATES, Update};
-use lighterman_engine::RuntimeLink;
 use lighterman_ids::TaskId;
 use lighterman_status::TaskStatus;
+use lighterman_view::RuntimeLink;
 
 use crate::{
     agent::{Agent, bounded, driver, idle, spec},

@@ -13,13 +13,16 @@ use lighterman_calls::{
     RuntimeVersion,
 };
 use lighterman_ids::{ActionId, Moment, Mono, TaskId, Wall};
-use lighterman_task_manager::TaskEvent;
+use lighterman_task_manager::{Awaited, TaskEvent};
+use lighterman_view::{HostView, LeftAlone, RuntimeLink};
 
 use super::{Engine, calls::AskedBy};
-use crate::{Action, HostSettings, HostView, RuntimeLink};
+use crate::{Action, HostSettings};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Link {
+    /// When this agent began.
+    begun: Moment,
     state: LinkState,
     version: Option<String>,
     /// Failures in a row of what is being tried.
@@ -39,6 +42,8 @@ pub(super) struct Link {
     owes_list: bool,
     /// Tasks may work: the stream stood at least once.
     ready: bool,
+    /// What the last list showed, with our labels, that is not surely ours.
+    pub(super) left_alone: Vec<LeftAlone>,
 }
 
 /// The list of containers that is out.
@@ -67,8 +72,9 @@ enum LinkState {
 }
 
 impl Link {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(begun: Moment) -> Self {
         Self {
+            begun,
             state: LinkState::Pausing(Mono(0)),
             version: None,
             failures: 0,
@@ -82,6 +88,7 @@ impl Link {
             checked: false,
             owes_list: false,
             ready: false,
+            left_alone: Vec::new(),
         }
     }
 
@@ -90,9 +97,16 @@ impl Link {
         self.ready
     }
 
-    /// How the runtime fails, in words; `None` while it does not.
-    pub(super) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    /// How tasks wait for it; `None` once they may be driven.
+    pub(super) fn awaited(&self, settings: &HostSettings) -> Option<Awaited<'_>> {
+        let wait =
+            || Awaited { since: self.begun, trouble: self.trouble.as_deref(), until: self.gives_up_at(settings) };
+        (!self.ready).then(wait)
+    }
+
+    fn gives_up_at(&self, settings: &HostSettings) -> Option<Mono> {
+        let silent = self.silent_since.filter(|_| !self.gave_up)?;
+        Some(silent.mono.after(settings.patience?))
     }
 
     fn is_watching(&self, by: ActionId) -> bool {
@@ -119,9 +133,7 @@ impl Link {
             | LinkState::Watching { .. }
             | LinkState::Unusable(_) => None,
         };
-        let silent = self.silent_since.filter(|_| !self.gave_up);
-        let patience = silent.and_then(|since| Some(since.mono.after(settings.patience?)));
-        [pause, patience, self.recheck_at].into_iter().flatten().min()
+        [pause, self.gives_up_at(settings), self.recheck_at].into_iter().flatten().min()
     }
 }
 
@@ -379,6 +391,7 @@ impl Engine {
             checked: self.link.checked,
             unfinished: self.unfinished.len(),
             gave_up: self.link.gave_up,
+            left_alone: self.link.left_alone.clone(),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Engine {
             definitions: BTreeMap::new(),
             routes: BTreeMap::new(),
             calls: Calls::default(),
-            link: Link::new(),
+            link: Link::new(now),
             store: Store::Works,
             closing: false,
             actions: VecDeque::new(),

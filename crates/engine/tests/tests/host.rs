@@ -6,14 +6,14 @@ use lighterman_calls::{
     Answer, ContainerFacts, ContainerSummary, ContainerTarget, Created, EventAction, ImageFacts, Lost, LostCause,
     Outcome, Phase, Request, RequestKind, RuntimeEvent, RuntimeVersion, labels,
 };
-use lighterman_engine::{Action, Engine, Event, HostSettings, HostView, SavedState};
+use lighterman_engine::{Action, Engine, Event, HostSettings, SavedState};
 use lighterman_ids::{
     ActionId, ContainerName, DefinitionDigest, Family, ImageId, ImageRef, InstanceId, Moment, Mono, RuntimeId,
     RuntimeName, TaskId, Wall,
 };
 use lighterman_task_manager::TaskSpec;
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
-use lighterman_view::{ContainerView, TaskView};
+use lighterman_view::{ContainerView, HostView, TaskView};
 
 pub(crate) struct Host {
     pub(crate) engine: Engine,
@@ -37,6 +37,12 @@ pub(crate) fn task_id(n: u32) -> TaskId {
 /// The id that the container of the nth task gets.
 pub(crate) fn container_id(n: u32) -> RuntimeId {
     RuntimeId::parse(&format!("{:064x}", 0xc000_0000_0000_u64 + u64::from(n))).unwrap()
+}
+
+/// A name such as it is given to the container of the nth task.
+pub(crate) fn runtime_name(n: u32) -> RuntimeName {
+    let name = ContainerName::parse("web").unwrap();
+    lighterman_container_spec::runtime_name(&definition(n), &name, u128::from(n))
 }
 
 pub(crate) fn digest() -> DefinitionDigest {
@@ -292,7 +298,7 @@ pub(crate) fn facts(n: u32, phase: Phase) -> Box<ContainerFacts> {
     };
     Box::new(ContainerFacts {
         id: container_id(n),
-        name: RuntimeName::parse(&format!("name-{n}")).unwrap(),
+        name: runtime_name(n),
         labels: own_labels(n),
         phase,
         oom_killed: false,
@@ -318,12 +324,7 @@ pub(crate) fn own_labels(n: u32) -> BTreeMap<String, String> {
 }
 
 pub(crate) fn summary(n: u32) -> ContainerSummary {
-    ContainerSummary {
-        id: container_id(n),
-        name: RuntimeName::parse(&format!("name-{n}")).unwrap(),
-        labels: own_labels(n),
-        running: true,
-    }
+    ContainerSummary { id: container_id(n), name: runtime_name(n), labels: own_labels(n), running: true }
 }
 
 pub(crate) fn kinds(host: &Host) -> Vec<RequestKind> {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use lighterman_calls::{Answer, EventAction, Lost, LostCause, Outcome, Phase, Refusal, RefusalClass, RequestKind};
-use lighterman_engine::{Event, HostSettings, RuntimeLink};
+use lighterman_engine::{Event, HostSettings};
 use lighterman_status::ContainerStatus;
-use lighterman_view::WaitReason;
+use lighterman_view::{RuntimeLink, WaitReason};
 
 use crate::host::{Host, cut_off, facts, garbled, refused, shows, task_id, version};
 
@@ -47,9 +47,23 @@ fn e150_a_runtime_that_answers_wrongly_is_asked_again_ever_more_slowly() {
 #[test]
 fn e150_a_socket_that_refuses_is_asked_again_soon_and_for_ever() {
     let mut host = Host::new();
-    for plain in [0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0] {
+    for plain in [0.1, 0.2, 0.4, 0.7, 0.7, 0.7] {
         host.answer(Answer::Version(Outcome::Unknown(refused())));
         assert_about(host.until_due(), plain);
+    }
+}
+
+/// Goal P16: what ended while Docker was away is known a second after it is back, opening, list and inspect included.
+#[test]
+fn p16_a_socket_that_refuses_is_tried_again_well_within_a_second_whatever_the_jitter() {
+    let longest = HostSettings::REFERENCE.away_retry.longest();
+    assert!(longest < secs(0.9), "{longest:?}");
+    let mut host = Host::new();
+    host.connect();
+    for _ in 0..50 {
+        host.lose_stream(refused());
+        let waited = host.until_due();
+        assert!(waited <= longest, "{waited:?}");
     }
 }
 
@@ -89,6 +103,17 @@ fn until_the_runtime_answers_every_task_says_what_it_waits_for() {
         views[0].containers[0].wait.as_ref().unwrap().reason,
         WaitReason::RuntimeAway { text: "connection refused".into() }
     );
+}
+
+#[test]
+fn a_task_waits_for_the_runtime_since_this_agent_began_and_says_until_when() {
+    let mut host = Host::with(impatient());
+    let begun = host.now;
+    host.pass(Duration::from_secs(12));
+    host.submit(1);
+    host.answer(Answer::Version(Outcome::Unknown(refused())));
+    let wait = host.container(1).wait.unwrap();
+    assert_eq!((wait.since, wait.until), (begun, Some(host.now.mono.after(Duration::from_secs(60)))));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use lighterman_calls::{Answer, Outcome, Phase, labels};
 use lighterman_engine::{HostSettings, Record, RecordKey};
-use lighterman_ids::InstanceId;
+use lighterman_ids::{InstanceId, RuntimeName};
 use lighterman_status::TaskStatus;
 
 use crate::host::{Host, container_id, definition, digest, facts, shows, summary, task_id};
@@ -144,6 +144,7 @@ fn containers_of_one_task_become_one_task() {
     web.labels.insert(labels::RECOVER.into(), label(&two.containers[0].name));
     let mut other = summary(1);
     other.id = container_id(2);
+    other.name = lighterman_container_spec::runtime_name(&two, &db.name, 2);
     other.labels.insert(labels::CONTAINER.into(), "db".into());
     other.labels.insert(labels::RECOVER.into(), label(&db.name));
     let mut host = listing();
@@ -160,4 +161,91 @@ fn a_recovered_task_has_records_like_any_other() {
     assert_eq!(saved.tasks.len(), 1);
     assert_eq!(saved.tasks[0].containers[0].runtime_id, Some(container_id(1)));
     assert!(matches!(host.engine.record(&RecordKey::Definition(task_id(1))), Some(Record::Definition(_))));
+}
+
+/// As `docker commit` and `docker run` of what it made, or `docker rename`.
+fn copy_of(n: u32, id: u32) -> lighterman_calls::ContainerSummary {
+    let mut copy = summary(n);
+    copy.id = container_id(id);
+    copy.name = RuntimeName::parse("somebodys-own").unwrap();
+    copy
+}
+
+#[test]
+fn our_labels_under_a_name_that_we_do_not_give_are_left_alone_and_told() {
+    for at_hand in [false, true] {
+        let mut host = Host::with(at_once());
+        if at_hand {
+            host.engine.define(digest(), Arc::new(definition(1)));
+        }
+        host.connect();
+        host.forget_deeds();
+        host.answer(Answer::List(Outcome::Done(vec![copy_of(1, 9)])));
+        host.does(&[]);
+        assert_eq!(host.engine.tasks().count(), 0);
+        let left_alone = host.engine.take_host_view().unwrap().left_alone;
+        assert_eq!((left_alone.len(), &left_alone[0].id), (1, &container_id(9)));
+        assert!(left_alone[0].to_string().contains("somebodys-own"), "{}", left_alone[0]);
+        // It is told once, and no more once it is gone.
+        host.tell(lighterman_engine::Event::EventsDropped);
+        host.answer(Answer::List(Outcome::Done(vec![copy_of(1, 9)])));
+        assert_eq!(host.engine.take_host_view(), None);
+        host.tell(lighterman_engine::Event::EventsDropped);
+        host.list(&[]);
+        assert_eq!(host.engine.take_host_view().unwrap().left_alone, []);
+    }
+}
+
+#[test]
+fn a_copy_beside_the_container_that_it_was_made_from_is_left_alone() {
+    let mut host = Host::connected_with(at_once());
+    host.run(1);
+    host.tell(lighterman_engine::Event::EventsDropped);
+    host.forget_deeds();
+    host.answer(Answer::List(Outcome::Done(vec![summary(1), copy_of(1, 9)])));
+    host.does(&[]);
+    assert_eq!(host.host_view().left_alone.len(), 1);
+    // Without records the one is ours, and the other is not.
+    let mut host = listing();
+    host.answer(Answer::List(Outcome::Done(vec![copy_of(1, 9), summary(1)])));
+    host.does(&["inspect 1"]);
+    assert_eq!(host.host_view().left_alone[0].id, container_id(9));
+}
+
+#[test]
+fn a_renamed_container_of_a_known_task_stays_its_own() {
+    let mut host = Host::connected_with(at_once());
+    host.run(1);
+    host.tell(lighterman_engine::Event::EventsDropped);
+    host.answer(Answer::List(Outcome::Done(vec![copy_of(1, 1)])));
+    assert_eq!(host.host_view().left_alone, []);
+}
+
+#[test]
+fn an_orphan_beside_a_task_of_the_same_definition_is_stopped() {
+    let mut host = Host::with(at_once());
+    host.engine.define(digest(), Arc::new(definition(1)));
+    host.connect();
+    host.run(1);
+    host.forget_deeds();
+    host.list(&[1, 2]);
+    host.does(&["inspect 2"]);
+    assert_eq!((host.view(1).desired, host.view(2).desired), (TaskStatus::Running, TaskStatus::Stopped));
+}
+
+#[test]
+fn of_two_orphans_of_the_definition_at_hand_the_one_that_runs_goes_on() {
+    let mut host = Host::with(at_once());
+    host.engine.define(digest(), Arc::new(definition(1)));
+    host.connect();
+    let mut ended = summary(1);
+    ended.running = false;
+    let mut runs = summary(2);
+    runs.name = lighterman_container_spec::runtime_name(
+        &definition(1),
+        &lighterman_ids::ContainerName::parse("web").unwrap(),
+        2,
+    );
+    host.answer(Answer::List(Outcome::Done(vec![ended, runs])));
+    assert_eq!((host.view(1).desired, host.view(2).desired), (TaskStatus::Stopped, TaskStatus::Running));
 }

@@ -6,7 +6,7 @@ use lighterman_records::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::samples::full;
+use crate::samples::{Entries, full};
 
 /// The envelope as its page describes it, written down a second time.
 fn envelope_of(key: &[u8], schema: u16, kind: u8, generation: u64, payload: &[u8]) -> Vec<u8> {
@@ -23,6 +23,24 @@ fn envelope_of(key: &[u8], schema: u16, kind: u8, generation: u64, payload: &[u8
     bytes.extend(&hash.finalize()[..16]);
     bytes.extend(payload);
     bytes
+}
+
+/// A store in which another program wrote the record whose key begins so, and counted it in the head.
+fn with_payload(prefix: &str, change: impl FnOnce(String) -> String) -> Entries {
+    let mut entries = full().0.entries();
+    let (key, value) = entries.iter_mut().find(|(key, _)| key.starts_with(prefix.as_bytes())).unwrap();
+    let opened = envelope::open(key, value).unwrap();
+    let text = change(String::from_utf8(opened.payload.to_vec()).unwrap());
+    let old = opened.checksum;
+    let (sealed, new) = envelope::seal(key, opened.kind, 1, text.as_bytes());
+    *value = sealed;
+    let (_, head) = entries.iter_mut().find(|(key, _)| key == b"!head").unwrap();
+    let text = String::from_utf8(envelope::open(b"!head", head).unwrap().payload.to_vec()).unwrap();
+    let digest = text.rsplit("\"digest\":\"").next().unwrap().trim_end_matches("\"}").to_string();
+    let counted = u128::from_str_radix(&digest, 16).unwrap().wrapping_sub(old).wrapping_add(new);
+    let text = text.replace(&digest, &format!("{counted:032x}"));
+    *head = envelope::seal(b"!head", Kind::Head, 1, text.as_bytes()).0;
+    entries
 }
 
 #[test]
@@ -58,11 +76,53 @@ fn a_record_of_a_newer_program_is_refused_as_such() {
         *value = envelope_of(key, 7, code, opened.generation, opened.payload);
     }
     let error = Ledger::open(entries, Some(1)).unwrap_err();
-    assert_eq!(error, OpenError::Newer { found: 7 });
-    assert_eq!(
-        error.to_string(),
-        "the state store was written by a newer version: schema 7, and this version reads up to 1"
-    );
+    let words = r#"record "!head": it has schema 7, and this version reads up to 1"#;
+    assert_eq!(error, OpenError::Newer(words.into()));
+    assert_eq!(error.to_string(), format!("the state store was written by a newer version: {words}"));
+}
+
+#[test]
+fn what_only_a_newer_program_writes_is_refused_as_such() {
+    for (prefix, ours, theirs) in [
+        ("container/", r#""name":"OutOfMemoryError""#, r#""name":"FrozenError""#),
+        ("container/", r#""known":"STOPPED""#, r#""known":"FROZEN""#),
+        ("container/", r#""desired":"STOPPED""#, r#""desired":"FROZEN""#),
+        ("task/", r#""known":"RUNNING""#, r#""known":"FROZEN""#),
+        ("task/", r#""desired":"STOPPED""#, r#""desired":"FROZEN""#),
+        ("definition/", r#""name":"web""#, r#""name":"web","dependsOn":[{"containerName":"frozen"}]"#),
+        ("definition/", r#"{"containerDefinitions""#, r#"{"networkMode":"frozen","containerDefinitions""#),
+    ] {
+        let entries = with_payload(prefix, |text| {
+            assert!(text.contains(ours), "{text}");
+            text.replace(ours, theirs)
+        });
+        let Err(OpenError::Newer(words)) = Ledger::open(entries, Some(1)) else { panic!("{prefix} {theirs}") };
+        assert!(
+            words.contains(prefix) && (words.to_lowercase().contains("frozen") || words.contains("dependsOn")),
+            "{words}"
+        );
+    }
+    let mut entries = full().0.entries();
+    entries.push((b"later".to_vec(), envelope_of(b"later", 1, 99, 1, b"{}")));
+    let words = r#"record "later": it is of the unknown kind 99"#;
+    assert_eq!(Ledger::open(entries, Some(1)), Err(OpenError::Newer(words.into())));
+}
+
+#[test]
+fn a_payload_that_no_version_writes_is_damage() {
+    for (prefix, ours, theirs) in [
+        ("container/", r#""name":"web""#, r#""name":"""#),
+        ("container/", r#""known":"STOPPED""#, r#""known":7"#),
+        ("task/", r#""seed":"#, r#""seeds":"#),
+        ("definition/", r#""image":"web:1""#, r#""image":"""#),
+    ] {
+        let entries = with_payload(prefix, |text| {
+            assert!(text.contains(ours), "{text}");
+            text.replace(ours, theirs)
+        });
+        let Err(OpenError::Damaged(words)) = Ledger::open(entries, Some(1)) else { panic!("{prefix} {theirs}") };
+        assert!(words.contains("its checksum fits and its payload does not"), "{words}");
+    }
 }
 
 #[test]
@@ -76,20 +136,7 @@ fn a_flipped_bit_in_the_version_is_damage_and_no_newer_program() {
 
 #[test]
 fn a_field_of_a_newer_program_is_skipped() {
-    let mut entries = full().0.entries();
-    let host = entries.iter().position(|(key, _)| key == b"host").unwrap();
-    let opened = envelope::open(b"host", &entries[host].1).unwrap();
-    let text = String::from_utf8(opened.payload.to_vec()).unwrap().replacen('{', "{\"later\":[1,2],", 1);
-    let old = opened.checksum;
-    let (value, new) = envelope::seal(b"host", Kind::Host, 1, text.as_bytes());
-    entries[host].1 = value;
-    // Its head counts the record as that program wrote it.
-    let head = entries.iter().position(|(key, _)| key == b"!head").unwrap();
-    let text = String::from_utf8(envelope::open(b"!head", &entries[head].1).unwrap().payload.to_vec()).unwrap();
-    let digest = text.rsplit("\"digest\":\"").next().unwrap().trim_end_matches("\"}").to_string();
-    let counted = u128::from_str_radix(&digest, 16).unwrap().wrapping_sub(old).wrapping_add(new);
-    let text = text.replace(&digest, &format!("{counted:032x}"));
-    entries[head].1 = envelope::seal(b"!head", Kind::Head, 1, text.as_bytes()).0;
+    let entries = with_payload("host", |text| text.replacen('{', "{\"later\":[1,2],", 1));
     let (_, saved) = Ledger::open(entries, Some(1)).unwrap();
     assert_eq!(saved.host, Some(crate::samples::host()));
 }

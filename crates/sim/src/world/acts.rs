@@ -6,11 +6,11 @@ use lighterman_calls::{
     Answer, Call, ContainerTarget, CreateRequest, EventAction, LostCause, Outcome, Phase, Request, RuntimeEvent,
     Signal, labels,
 };
-use lighterman_engine::{Action, HostView, SavedState, SubmitError};
+use lighterman_engine::{Action, SavedState, SubmitError};
 use lighterman_ids::{ActionId, ImageRef, RuntimeName, TaskId};
 use lighterman_runtime_model::Disturbance;
 use lighterman_turn::Output;
-use lighterman_view::TaskView;
+use lighterman_view::{HostView, TaskView};
 
 use super::{
     Checked, World,

@@ -77,14 +77,6 @@ pub(super) fn is_away(lost: &Lost) -> bool {
     }
 }
 
-/// Whether the call ran into its limit.
-pub(super) fn is_timeout(lost: &Lost) -> bool {
-    match lost.cause {
-        LostCause::TimedOut(_) => true,
-        LostCause::Unreachable | LostCause::ConnectionLost | LostCause::Garbled => false,
-    }
-}
-
 impl Work {
     /// The same work, waiting for `until` to go on.
     pub(super) fn paused(mut self, until: Mono) -> Self {

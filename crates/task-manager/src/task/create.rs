@@ -4,21 +4,17 @@ use alloc::{boxed::Box, string::ToString};
 
 use lighterman_backoff::derive_nth;
 use lighterman_calls::{
-    Answer, ContainerFacts, ContainerTarget, CreateRequest, Created, ImageFacts, Lost, Outcome, Refusal, RefusalClass,
-    Request,
+    Answer, ContainerFacts, ContainerTarget, CreateRequest, Created, ImageFacts, Lost, LostCause, Outcome, Refusal,
+    RefusalClass, Request,
 };
 use lighterman_container_spec::{SpecError, Surroundings, create_request, runtime_name};
 use lighterman_ids::RuntimeName;
 use lighterman_status::ContainerStatus;
 
-use super::{
-    TaskManager,
-    ask::{is_away, is_timeout},
-    expect_answer,
-};
+use super::{TaskManager, ask::is_away, expect_answer};
 use crate::{
     ContainerError, Context, ErrorName,
-    container::{CreateStage, Work},
+    container::{AfterCall, CreateStage, Work},
 };
 
 impl TaskManager {
@@ -29,7 +25,7 @@ impl TaskManager {
     pub(super) fn resume_create(&mut self, cx: &mut Context<'_>, c: usize, stage: CreateStage, attempt: u32) {
         match stage {
             CreateStage::Creating => self.ask_create(cx, c, attempt),
-            CreateStage::LookingUp { .. } => self.ask_who_has_the_name(cx, c, stage, attempt),
+            CreateStage::LookingUp(_) => self.ask_who_has_the_name(cx, c, stage, attempt),
         }
     }
 
@@ -82,9 +78,8 @@ impl TaskManager {
     ) {
         match stage {
             CreateStage::Creating => self.on_created(cx, c, n, expect_answer!(answer, Create)),
-            CreateStage::LookingUp { lost, timed_out, looks } => {
-                let outcome = expect_answer!(answer, Inspect);
-                self.on_name_looked_up(cx, c, n, lost, timed_out, looks, outcome);
+            CreateStage::LookingUp(after) => {
+                self.on_name_looked_up(cx, c, n, after, expect_answer!(answer, Inspect));
             }
         }
     }
@@ -101,7 +96,7 @@ impl TaskManager {
             Outcome::Refused(Refusal { class: RefusalClass::NameInUse, .. }) => {
                 self.containers[c].create_sent = None;
                 self.mark(c);
-                self.look_up(cx, c, n, None, false);
+                self.look_up(cx, c, n, AfterCall::answered());
             }
             Outcome::Refused(refusal) => self.create_failed(cx, c, &refusal),
             Outcome::Gone => {
@@ -115,25 +110,21 @@ impl TaskManager {
                 self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
             }
             Outcome::Unknown(lost) => {
-                let error = ContainerError::lost(ErrorName::CannotCreateContainer, "created", &lost);
-                self.look_up(cx, c, n, Some(error), is_timeout(&lost));
+                self.look_up(cx, c, n, AfterCall::lost(ErrorName::CannotCreateContainer, "created", &lost));
             }
         }
     }
 
-    fn look_up(&mut self, cx: &mut Context<'_>, c: usize, n: u32, lost: Option<ContainerError>, timed_out: bool) {
-        self.ask_who_has_the_name(cx, c, CreateStage::LookingUp { lost, timed_out, looks: 1 }, n);
+    fn look_up(&mut self, cx: &mut Context<'_>, c: usize, n: u32, after: AfterCall) {
+        self.ask_who_has_the_name(cx, c, CreateStage::LookingUp(after), n);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one stage taken apart")]
     fn on_name_looked_up(
         &mut self,
         cx: &mut Context<'_>,
         c: usize,
         n: u32,
-        lost: Option<ContainerError>,
-        timed_out: bool,
-        looks: u32,
+        after: AfterCall,
         outcome: Outcome<Box<ContainerFacts>>,
     ) {
         match outcome {
@@ -143,43 +134,30 @@ impl TaskManager {
                 self.observe(cx, c, &facts);
             }
             Outcome::Done(facts) => self.name_is_taken(cx, c, n, &facts),
-            Outcome::Gone => self.create_did_not_happen(cx, c, n, lost, timed_out),
-            Outcome::Unknown(away) if is_away(&away) => {
-                let job = self.pause_away(cx, c, n, &away);
-                self.containers[c].work =
-                    Work::Create { stage: CreateStage::LookingUp { lost, timed_out, looks }, job };
-            }
-            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
-                if looks < cx.settings.look_tries {
-                    let mut job = self.pause(cx, c, &cx.settings.call_retry, looks, text);
-                    job.attempt = n;
-                    let stage = CreateStage::LookingUp { lost, timed_out, looks: looks + 1 };
-                    self.containers[c].work = Work::Create { stage, job };
-                } else {
-                    let unread = || ContainerError::new(ErrorName::CannotInspectContainer, text);
-                    self.fail(cx.now, c, lost.unwrap_or_else(unread));
-                }
+            Outcome::Gone => self.create_did_not_happen(cx, c, n, after),
+            Outcome::Unknown(lost) => self.look_up_again(cx, c, n, after, lost),
+            Outcome::Refused(refusal) => {
+                self.look_up_again(cx, c, n, after, Lost::new(LostCause::Garbled, refusal.text))
             }
         }
     }
 
-    /// The name is not there. A call that ran into its limit may still be carried out, so it is not sent
-    /// again; one that was cut off is, under the same name: at most one of them can win.
-    fn create_did_not_happen(
-        &mut self,
-        cx: &mut Context<'_>,
-        c: usize,
-        n: u32,
-        lost: Option<ContainerError>,
-        timed_out: bool,
-    ) {
-        let gave_way = || ContainerError::new(ErrorName::CannotCreateContainer, "the name was in use for a moment");
-        let error = lost.unwrap_or_else(gave_way);
-        if timed_out || n >= cx.settings.call_tries {
-            self.fail(cx.now, c, error);
-        } else {
+    fn look_up_again(&mut self, cx: &Context<'_>, c: usize, n: u32, after: AfterCall, lost: Lost) {
+        match self.look_again(cx, c, n, after, lost) {
+            Ok((after, job)) => self.containers[c].work = Work::Create { stage: CreateStage::LookingUp(after), job },
+            Err(error) => self.fail(cx.now, c, error),
+        }
+    }
+
+    /// The name is not there. The call is sent again under the same name: at most one of them can win.
+    fn create_did_not_happen(&mut self, cx: &Context<'_>, c: usize, n: u32, after: AfterCall) {
+        let again = after.allows_another_try(cx.settings, n);
+        let error = after.error_or(ErrorName::CannotCreateContainer, "the name was in use for a moment");
+        if again {
             let job = self.pause(cx, c, &cx.settings.call_retry, n, error.text);
             self.containers[c].work = Work::Create { stage: CreateStage::Creating, job };
+        } else {
+            self.fail(cx.now, c, error);
         }
     }
 

@@ -30,7 +30,7 @@ impl TaskManager {
                 Readiness::PastDesired | Readiness::Blocked(_) => {}
                 Readiness::Ready(step) => moved |= self.take(cx, c, step),
                 // What the dependency has come to meanwhile is not known yet.
-                Readiness::Fatal(_) if !cx.ready || self.is_restoring() => {}
+                Readiness::Fatal(_) if cx.awaited.is_some() || self.is_restoring() => {}
                 Readiness::Fatal(fatal) => {
                     // The answers for those behind it may be out of date.
                     self.give_up(cx.now, c, &fatal);
@@ -52,7 +52,7 @@ impl TaskManager {
             Work::Stop { .. } => return false,
             Work::Idle | Work::Pull { .. } | Work::Create { .. } | Work::Start { .. } | Work::Remove { .. } => {}
         }
-        if cx.store_failing.is_some() && is_creating(step) || !cx.ready && needs_runtime(step) {
+        if cx.store_failing.is_some() && is_creating(step) || cx.awaited.is_some() && needs_runtime(step) {
             return false;
         }
         self.touch(c, cx.now);

@@ -26,7 +26,7 @@ impl TaskManager {
             return;
         }
         for c in 0..self.containers.len() {
-            if self.can_remove(c) && (cx.ready || self.is_known_to_be_gone(cx, c)) {
+            if self.can_remove(c) && (cx.awaited.is_none() || self.is_known_to_be_gone(cx, c)) {
                 self.touch(c, cx.now);
                 self.drop_look(c);
                 self.begin_remove(cx, c);

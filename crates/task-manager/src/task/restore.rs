@@ -116,20 +116,38 @@ impl TaskManager {
 
 impl Container {
     fn restore(&mut self, saved: ContainerState, now: Moment) {
-        self.known = saved.known;
-        self.desired = saved.desired;
-        self.runtime_name = saved.runtime_name;
-        self.runtime_id = saved.runtime_id;
-        self.create_sent = saved.create_sent;
-        self.create_doubt = saved.create_doubt;
-        self.renamed = saved.renamed;
-        self.exit_code = saved.exit_code;
-        self.error = saved.error;
-        self.started_at = saved.started_at;
-        self.finished_at = saved.finished_at;
-        self.run = saved.run;
-        self.restopped = saved.restopped;
-        self.removed = saved.removed;
+        // Taken apart, so that the compiler names this place once there is one more.
+        let ContainerState {
+            name: _,
+            known,
+            desired,
+            runtime_name,
+            runtime_id,
+            create_sent,
+            create_doubt,
+            renamed,
+            exit_code,
+            error,
+            started_at,
+            finished_at,
+            run,
+            restopped,
+            removed,
+        } = saved;
+        self.known = known;
+        self.desired = desired;
+        self.runtime_name = runtime_name;
+        self.runtime_id = runtime_id;
+        self.create_sent = create_sent;
+        self.create_doubt = create_doubt;
+        self.renamed = renamed;
+        self.exit_code = exit_code;
+        self.error = error;
+        self.started_at = started_at;
+        self.finished_at = finished_at;
+        self.run = run;
+        self.restopped = restopped;
+        self.removed = removed;
         // A stop was wanted before the restart: what it did to the container is no news now.
         self.stopping = self.desired.is_terminal();
         let may_stand = self.target().is_some() && !self.known.is_terminal();

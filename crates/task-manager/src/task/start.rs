@@ -2,18 +2,14 @@
 
 use alloc::boxed::Box;
 
-use lighterman_calls::{Answer, ContainerFacts, Lost, Outcome, Phase, Refusal, Request, RequestKind};
+use lighterman_calls::{Answer, ContainerFacts, Lost, LostCause, Outcome, Phase, Refusal, Request, RequestKind};
 use lighterman_ids::ActionId;
 use lighterman_status::ContainerStatus;
 
-use super::{
-    TaskManager,
-    ask::{is_away, is_timeout},
-    expect_answer,
-};
+use super::{TaskManager, ask::is_away, expect_answer};
 use crate::{
     ContainerError, Context, ErrorName,
-    container::{Cause, Job, StartStage, Work},
+    container::{AfterCall, Cause, Job, StartStage, Work},
 };
 
 impl TaskManager {
@@ -30,7 +26,7 @@ impl TaskManager {
                 }
             }
             StartStage::Starting => self.ask_start(cx, c, attempt),
-            StartStage::Looking { .. } => self.ask_whether_it_runs(cx, c, stage, attempt),
+            StartStage::Looking(_) => self.ask_whether_it_runs(cx, c, stage, attempt),
         }
     }
 
@@ -60,16 +56,15 @@ impl TaskManager {
     ) {
         match stage {
             StartStage::Starting => self.on_started(cx, c, n, expect_answer!(answer, Start)),
-            StartStage::Looking { lost, timed_out, looks } => {
-                let outcome = expect_answer!(answer, Inspect);
-                self.on_start_looked_at(cx, c, n, StartStage::Looking { lost, timed_out, looks }, outcome);
+            StartStage::Looking(after) => {
+                self.on_start_looked_at(cx, c, n, after, expect_answer!(answer, Inspect));
             }
         }
     }
 
     fn on_started(&mut self, cx: &mut Context<'_>, c: usize, n: u32, outcome: Outcome<()>) {
         match outcome {
-            Outcome::Done(()) => self.look_after_start(cx, c, n, None, false),
+            Outcome::Done(()) => self.look_after_start(cx, c, n, AfterCall::answered()),
             Outcome::Gone => self.vanished(cx, c),
             Outcome::Refused(Refusal { text, .. }) => {
                 self.fail(cx.now, c, ContainerError::new(ErrorName::CannotStartContainer, text));
@@ -79,24 +74,16 @@ impl TaskManager {
                 self.containers[c].work = Work::Start { stage: StartStage::Starting, job };
             }
             Outcome::Unknown(lost) => {
-                let error = ContainerError::lost(ErrorName::CannotStartContainer, "started", &lost);
-                self.look_after_start(cx, c, n, Some(error), is_timeout(&lost));
+                self.look_after_start(cx, c, n, AfterCall::lost(ErrorName::CannotStartContainer, "started", &lost));
             }
         }
     }
 
     /// One look tells whether it runs. One that is already out and began after the start event answers the
     /// same question: it becomes this one.
-    fn look_after_start(
-        &mut self,
-        cx: &mut Context<'_>,
-        c: usize,
-        n: u32,
-        lost: Option<ContainerError>,
-        timed_out: bool,
-    ) {
-        let has_started = lost.is_none();
-        let stage = StartStage::Looking { lost, timed_out, looks: 1 };
+    fn look_after_start(&mut self, cx: &mut Context<'_>, c: usize, n: u32, after: AfterCall) {
+        let has_started = after.lost.is_none();
+        let stage = StartStage::Looking(after);
         match self.take_over_look(c, tells_of_a_start) {
             Some(id) => {
                 let job = Job::asking(id, RequestKind::Inspect, n);
@@ -114,51 +101,36 @@ impl TaskManager {
         cx: &mut Context<'_>,
         c: usize,
         n: u32,
-        stage: StartStage,
+        after: AfterCall,
         outcome: Outcome<Box<ContainerFacts>>,
     ) {
-        let StartStage::Looking { lost, timed_out, looks } = stage else { return };
         match outcome {
-            Outcome::Done(facts) if facts.phase == Phase::Created => {
-                self.start_did_not_happen(cx, c, n, lost, timed_out)
-            }
+            Outcome::Done(facts) if facts.phase == Phase::Created => self.start_did_not_happen(cx, c, n, after),
             Outcome::Done(facts) => self.observe(cx, c, &facts),
             Outcome::Gone => self.vanished(cx, c),
-            Outcome::Unknown(away) if is_away(&away) => {
-                let job = self.pause_away(cx, c, n, &away);
-                self.containers[c].work = Work::Start { stage: StartStage::Looking { lost, timed_out, looks }, job };
-            }
-            Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
-                if looks < cx.settings.look_tries {
-                    let mut job = self.pause(cx, c, &cx.settings.call_retry, looks, text);
-                    job.attempt = n;
-                    let stage = StartStage::Looking { lost, timed_out, looks: looks + 1 };
-                    self.containers[c].work = Work::Start { stage, job };
-                } else {
-                    let unread = || ContainerError::new(ErrorName::CannotInspectContainer, text);
-                    self.start_in_doubt(cx, c, lost.unwrap_or_else(unread));
-                }
+            Outcome::Unknown(lost) => self.look_at_start_again(cx, c, n, after, lost),
+            Outcome::Refused(refusal) => {
+                self.look_at_start_again(cx, c, n, after, Lost::new(LostCause::Garbled, refusal.text));
             }
         }
     }
 
-    /// The container stands as it was created. A call that ran into its limit may still be carried out.
-    fn start_did_not_happen(
-        &mut self,
-        cx: &mut Context<'_>,
-        c: usize,
-        n: u32,
-        lost: Option<ContainerError>,
-        timed_out: bool,
-    ) {
-        let silent =
-            || ContainerError::new(ErrorName::CannotStartContainer, "Docker said it was started, but it was not");
-        let error = lost.unwrap_or_else(silent);
-        if timed_out || n >= cx.settings.call_tries || self.containers[c].desired.is_terminal() {
-            self.start_in_doubt(cx, c, error);
-        } else {
+    fn look_at_start_again(&mut self, cx: &mut Context<'_>, c: usize, n: u32, after: AfterCall, lost: Lost) {
+        match self.look_again(cx, c, n, after, lost) {
+            Ok((after, job)) => self.containers[c].work = Work::Start { stage: StartStage::Looking(after), job },
+            Err(error) => self.start_in_doubt(cx, c, error),
+        }
+    }
+
+    /// The container stands as it was created.
+    fn start_did_not_happen(&mut self, cx: &mut Context<'_>, c: usize, n: u32, after: AfterCall) {
+        let again = after.allows_another_try(cx.settings, n) && !self.containers[c].desired.is_terminal();
+        let error = after.error_or(ErrorName::CannotStartContainer, "Docker said it was started, but it was not");
+        if again {
             let job = self.pause(cx, c, &cx.settings.call_retry, n, error.text);
             self.containers[c].work = Work::Start { stage: StartStage::Starting, job };
+        } else {
+            self.start_in_doubt(cx, c, error);
         }
     }
 

@@ -56,8 +56,21 @@ impl TaskManager {
 
     /// Every "not yet" has a reason (design.md R5).
     fn wait_of(&self, cx: &Context<'_>, container: &Container) -> Option<Wait> {
+        if let Some(awaited) = cx.awaited.filter(|_| self.needs_runtime(cx, container)) {
+            return Some(awaited.wait());
+        }
         let (reason, until) = wait_of_work(&container.work).or_else(|| self.wait_of_idle(cx, container))?;
         Some(Wait { reason, since: container.since, until })
+    }
+
+    /// What has stopped needs the runtime only to be removed, once it is time.
+    fn needs_runtime(&self, cx: &Context<'_>, container: &Container) -> bool {
+        if container.known.is_terminal() {
+            let due = self.cleanup_due(cx).is_some_and(|due| due <= cx.now.mono);
+            due && !container.removed && !container.is_watching()
+        } else {
+            true
+        }
     }
 
     fn wait_of_idle(&self, cx: &Context<'_>, container: &Container) -> Option<(WaitReason, Option<Mono>)> {
@@ -69,10 +82,6 @@ impl TaskManager {
         }
         if container.late_create.is_some() {
             return Some((WaitReason::LateCreate, None));
-        }
-        if !cx.ready && container.is_before(container.desired) {
-            // Whoever knows why puts it in place of these words.
-            return Some((WaitReason::Connecting, None));
         }
         if cx.closing && container.is_before(container.desired) {
             return Some((WaitReason::Closing, None));

@@ -127,6 +127,19 @@ fn a_look_for_the_name_that_fails_is_tried_again() {
 }
 
 #[test]
+fn a_look_for_the_name_that_never_succeeds_is_told_where_nothing_was_lost() {
+    let mut s = Script::pulled();
+    s.answer(name_in_use());
+    for outcome in [Outcome::Refused(fault()), Outcome::Unknown(away()), Outcome::Refused(fault())] {
+        s.answer(Answer::Inspect(outcome));
+        s.until_due();
+    }
+    s.answer(Answer::Inspect(Outcome::Refused(fault())));
+    s.does(&["create", "inspect by name", "inspect by name", "inspect by name", "inspect by name"]);
+    assert_eq!(s.error(), "CannotInspectContainerError: internal server error", "while Docker is away no look counts");
+}
+
+#[test]
 fn a_name_that_somebody_else_has_is_chosen_anew_once() {
     let mut s = Script::pulled();
     let first = name_of(&s);

@@ -83,7 +83,7 @@ fn nobody_is_given_up_before_the_dependency_was_looked_at() {
     let mut task = TaskManager::restore(spec(definition), s.task.state(), vec![runs], s.now).unwrap();
     let (mut ids, settings, instance) = (ActionIds::new(2), &s.settings, &s.instance);
     let mut cx =
-        Context { now: s.now, ids: &mut ids, settings, instance, store_failing: None, ready: true, closing: false };
+        Context { now: s.now, ids: &mut ids, settings, instance, store_failing: None, awaited: None, closing: false };
     task.handle_timeout(&mut cx);
     assert!(task.is_restoring(), "its start timeout is over, and it may have ended in time");
     assert_eq!(task.view(&cx).containers[0].desired, ContainerStatus::Running);

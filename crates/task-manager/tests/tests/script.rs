@@ -11,7 +11,9 @@ use lighterman_ids::{
     TaskId, Wall,
 };
 use lighterman_status::{ContainerStatus, TaskStatus};
-use lighterman_task_manager::{Action, ContainerState, Context, Settings, TaskEvent, TaskManager, TaskSpec, TaskState};
+use lighterman_task_manager::{
+    Action, Awaited, ContainerState, Context, Settings, TaskEvent, TaskManager, TaskSpec, TaskState,
+};
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
 use lighterman_view::{ContainerView, TaskView, Wait};
 
@@ -289,10 +291,14 @@ impl Script {
             settings: &self.settings,
             instance: &self.instance,
             store_failing: self.store_failing.as_deref(),
-            ready: self.ready,
+            awaited: self.awaited(),
             closing: self.closing,
         };
         self.task.view(&cx)
+    }
+
+    fn awaited(&self) -> Option<Awaited<'static>> {
+        (!self.ready).then_some(Awaited { since: self.now, trouble: None, until: None })
     }
 
     pub(crate) fn container(&self) -> ContainerView {
@@ -325,13 +331,14 @@ impl Script {
 
     #[track_caller]
     fn with(&mut self, step: impl FnOnce(&mut TaskManager, &mut Context<'_>)) {
+        let awaited = self.awaited();
         let mut cx = Context {
             now: self.now,
             ids: &mut self.ids,
             settings: &self.settings,
             instance: &self.instance,
             store_failing: self.store_failing.as_deref(),
-            ready: self.ready,
+            awaited,
             closing: self.closing,
         };
         step(&mut self.task, &mut cx);

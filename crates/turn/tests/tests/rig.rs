@@ -14,7 +14,7 @@ use lighterman_calls::{
     Answer, ContainerFacts, ContainerSummary, ContainerTarget, Created, EventAction, ImageFacts, Outcome, Phase,
     Refusal, RefusalClass, Request, RequestKind, RuntimeEvent, RuntimeVersion,
 };
-use lighterman_engine::{Action, Engine, Event, HostSettings, HostView, SavedState, SavedTask, TaskSpec};
+use lighterman_engine::{Action, Engine, Event, HostSettings, SavedState, SavedTask, TaskSpec};
 use lighterman_ids::{
     ActionId, ContainerName, DefinitionDigest, Family, ImageId, ImageRef, InstanceId, Moment, Mono, RuntimeId,
     RuntimeName, TaskId, Wall,
@@ -22,7 +22,7 @@ use lighterman_ids::{
 use lighterman_records::Ledger;
 use lighterman_taskdef::{ContainerDefinition, TaskDefinition};
 use lighterman_turn::{Commit, Output, Turns};
-use lighterman_view::TaskView;
+use lighterman_view::{HostView, TaskView};
 
 pub(crate) struct Rig {
     pub(crate) turns: Turns,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use lighterman_calls::{Lost, LostCause, Phase, RequestKind};
 use lighterman_engine::Event;
 use lighterman_status::ContainerStatus;
+use lighterman_view::WaitReason;
 
 use crate::rig::{Rig, task_id};
 
@@ -106,14 +107,13 @@ fn a_view_is_never_shown_before_its_commit() {
 }
 
 #[test]
-fn a_commit_that_fails_keeps_back_what_creates_and_shows_nothing() {
+fn a_commit_that_fails_keeps_back_what_creates_and_what_is_new() {
     let mut rig = Rig::submitted();
     rig.world.carry_out(&pull());
     rig.serve(RequestKind::InspectImage);
     rig.views.clear();
     rig.commit_fails();
-    rig.leaves(&["show host: store fails"]);
-    assert!(rig.views.is_empty());
+    rig.leaves(&["show NONE", "show host: store fails"]);
     assert_eq!(rig.turns.engine().calls_in_progress(), 0, "the create call was answered: never sent");
     assert_eq!(rig.host.as_ref().unwrap().store_failing.as_deref(), Some("disk full"));
 }
@@ -137,8 +137,9 @@ fn while_the_store_fails_only_what_looks_or_ends_things_leaves_and_at_once() {
     rig.serve(RequestKind::Stop);
     rig.leaves(&["inspect"]);
     rig.serve(RequestKind::Inspect);
-    rig.leaves(&[]);
-    assert!(rig.views.is_empty(), "the removal waits, and so do the readers");
+    // The removal waits, and that it has stopped is not told.
+    rig.leaves(&["show RUNNING"]);
+    assert_eq!(rig.views.last().unwrap().containers[0].wait.as_ref().unwrap().reason, wait_of_store());
     assert_eq!(rig.world.container.as_ref().unwrap().phase, Phase::Exited { code: Some(143) });
 }
 
@@ -171,13 +172,43 @@ fn a_failed_commit_is_tried_again_after_its_pause_and_everything_goes_on() {
     }
     assert!(pauses[0] >= Duration::from_millis(100) && pauses[9] >= Duration::from_secs(5), "{pauses:?}");
     // It says the same each time, so it is shown once.
-    rig.leaves(&["show host: store fails"]);
+    rig.leaves(&["show NONE", "show host: store fails"]);
     rig.commit_works();
     rig.leaves(&["show PULLED"]);
     // Decided again, with the record that goes with it.
     rig.commit_works();
     rig.leaves(&["create", "show PULLED", "show host"]);
     assert!(rig.host.as_ref().unwrap().store_failing.is_none());
+}
+
+#[test]
+fn while_the_store_fails_a_task_is_shown_as_it_was_but_for_what_waits_for_the_store() {
+    let mut rig = Rig::submitted();
+    let accepted = rig.views.last().unwrap().clone();
+    rig.world.carry_out(&pull());
+    rig.serve(RequestKind::InspectImage);
+    rig.views.clear();
+    rig.commit_fails();
+    let [shown] = &rig.views[..] else { panic!("once: {:?}", rig.views) };
+    let wait = shown.containers[0].wait.clone().unwrap();
+    assert_eq!(wait.reason, wait_of_store());
+    let mut expected = accepted;
+    expected.containers[0].wait = Some(wait);
+    assert_eq!(*shown, expected, "that it is PULLED is not durable");
+
+    rig.until_due();
+    rig.commit_fails();
+    assert_eq!(rig.views.len(), 1, "it is said once");
+    rig.until_due();
+    rig.commit_works();
+    rig.commit_works();
+    let last = &rig.views.last().unwrap().containers[0];
+    assert_eq!(last.known, ContainerStatus::Pulled);
+    assert_ne!(last.wait.as_ref().unwrap().reason, wait_of_store());
+}
+
+fn wait_of_store() -> WaitReason {
+    WaitReason::Store { text: "disk full".into() }
 }
 
 #[test]

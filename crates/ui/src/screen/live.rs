@@ -4,7 +4,7 @@ use lighterman_calls::RequestKind;
 use lighterman_ids::{Moment, Mono};
 use lighterman_view::{ContainerView, Wait, WaitReason};
 
-use super::text::Stage;
+use super::{text::Stage, waits::TELL_AFTER};
 use crate::{
     Size,
     escape::clean,
@@ -41,13 +41,17 @@ impl Scene<'_> {
     /// `None` when there is nothing to say: it waits for nothing, or its pull has a line already.
     fn container(&self, now: Moment, container: &ContainerView, columns: usize) -> Option<String> {
         let wait = container.wait.as_ref()?;
+        let waited = now.since(self.stage.timeline.waiting_since(&container.name).unwrap_or(wait.since));
+        if matches!(wait.reason, WaitReason::Cleanup) && waited < TELL_AFTER {
+            return None;
+        }
         let has_bar = self.stage.pulls.contains(&container.image);
         let is_pull = matches!(wait.reason, WaitReason::Call { kind: RequestKind::Pull, .. });
         if is_pull && has_bar {
             return None;
         }
         let name = pad(&fit(container.name.as_str(), self.names), self.names);
-        let time = whole_span(now.since(self.stage.timeline.waiting_since(&container.name).unwrap_or(wait.since)));
+        let time = whole_span(waited);
         let (ink, text) = phrase(container, wait, now.mono);
         let room = columns.saturating_sub(width(&name) + width(&time) + 4);
         let text = pad(&fit(&text, room), room.min(52));

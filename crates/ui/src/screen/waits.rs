@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A wait that ends sooner is not worth a line: every start waits a few milliseconds for Docker.
-const TELL_AFTER: Duration = Duration::from_secs(1);
+pub(super) const TELL_AFTER: Duration = Duration::from_secs(1);
 
 /// What was told of the waits of each container, and what is still to be.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Waits {
         }
         self.told.remove(&event.container);
         let pending = self.pending.remove(&event.container);
-        let over = told.map_or_else(String::new, |kind| renderer.wait_is_over(now.wall, event, kind));
+        let over = told.map_or_else(String::new, |told| renderer.wait_is_over(now.wall, event, told, kind));
         match kind {
             Some(Kind::Pause) => over + &renderer.wait_begins(now.wall, event),
             Some(kind) if kind.is_long() => {

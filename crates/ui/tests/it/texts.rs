@@ -86,9 +86,10 @@ fn the_summary_is_a_table_of_80_columns() {
     (view.known, view.reason) = (TaskStatus::Stopped, Some("Essential container in task exited".into()));
     view.execution_stopped_at = Some(at(65_000));
     insta::assert_snapshot!(fits(&summary(&view, at(99_000), 80)));
+    insta::assert_snapshot!("the_summary_on_a_narrow_terminal", summary(&view, at(99_000), 40));
     for columns in 0..120 {
         let text = summary(&view, at(99_000), columns);
-        assert!(text.lines().all(|line| line.chars().count() <= columns.max(60)), "{columns}: {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= columns.max(40)), "{columns}: {text}");
     }
 }
 
@@ -113,6 +114,9 @@ fn leftovers_name_instance_container_and_what_became_of_it() {
         },
         Leftover::Living { instance: instance.clone(), state_dir: state_dir(), pid: Some(4711) },
         Leftover::Living { instance: instance.clone(), state_dir: state_dir(), pid: None },
+        Leftover::InCleanup { instance: instance.clone(), state_dir: state_dir(), pid: Some(4711) },
+        Leftover::InCleanup { instance: instance.clone(), state_dir: state_dir(), pid: None },
+        Leftover::Dead { instance: instance.clone(), state_dir: state_dir() },
         Leftover::Elsewhere {
             instance: instance.clone(),
             state_dir: state_dir(),
@@ -131,9 +135,14 @@ fn problems_come_a_line_each_with_a_count() {
     let file = Path::new("task.json");
     let errors = ["task.json:4:7: containerDefinitions[0].image is missing".to_owned(), "a\u{1b}[2Jb".to_owned()];
     let warnings = ["task.json:9:3: `volumes` is not known here".to_owned()];
-    insta::assert_snapshot!(problems(file, &errors, &warnings));
-    assert_eq!(problems(file, &[], &[]), "");
-    assert!(problems(file, &[], &warnings).ends_with("task.json: 0 errors, 1 warning\n"));
+    insta::assert_snapshot!(problems(file, &errors, &warnings, None));
+    assert_eq!(problems(file, &[], &[], None), "task.json: accepted\n");
+    assert!(problems(file, &[], &warnings, None).ends_with("task.json: accepted, with 1 warning\n"));
+    assert!(problems(file, &errors[..1], &[], None).ends_with("task.json: refused: 1 error\n"));
+    let narrow = problems(file, &errors, &warnings, Some(40));
+    assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&problems(file, &errors, &warnings, None)), "the same words");
     let mut stage = Stage::new(Watching::Json, Vec::new());
     stage.show(|screen, now| screen.problems(now, file, &errors, &warnings));
     insta::assert_snapshot!("problems_json", stage.raw());

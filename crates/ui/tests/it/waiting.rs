@@ -1,12 +1,15 @@
 //! What moves while nothing happens.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use lighterman_calls::RequestKind;
 use lighterman_contracts::LogStream;
 use lighterman_status::ContainerStatus;
 use lighterman_ui::{Look, Mode, Screen, Size};
-use lighterman_view::WaitReason;
+use lighterman_view::{Wait, WaitReason};
 
 use crate::stage::{Stage, Watching, at, call, container};
 
@@ -59,7 +62,7 @@ fn output_is_never_held_back_by_living_lines() {
 fn many_containers_do_not_fill_the_terminal() {
     let mut containers: Vec<_> = (0..40).map(|index| container(&format!("web-{index}"))).collect();
     for container in &mut containers {
-        container.wait = Some(lighterman_view::Wait { reason: WaitReason::Running, since: at(0), until: None });
+        container.wait = Some(Wait { reason: WaitReason::Running, since: at(0), until: None });
     }
     let mut stage = Stage::new(Watching::Terminal, containers);
     stage.change(|_| {});
@@ -130,4 +133,116 @@ fn a_wait_of_one_kind_is_told_after_one_second_in_its_last_words() {
     let raw = stage.raw();
     assert!(raw.contains("last words") && !raw.contains("first words"), "{raw}");
     assert_eq!(raw.matches("waits for Docker").count(), 1, "{raw}");
+}
+
+/// Ctrl-C ends the wait for a Docker that never answered: nobody may read that it did.
+#[test]
+fn a_docker_that_never_answered_is_not_told_to_answer_again() {
+    for wait in [WaitReason::RuntimeAway { text: "no such file".into() }, WaitReason::Connecting] {
+        let mut stage = Stage::new(Watching::Pipe, vec![container("web")]);
+        stage.reach(ContainerStatus::None, Some(wait)).until(39_900);
+        stage.reach(ContainerStatus::Stopped, None);
+        assert!(
+            !stage.raw().contains("Docker answers after") && !stage.raw().contains("again after"),
+            "{}",
+            stage.raw()
+        );
+    }
+}
+
+/// The command removes what has stopped as soon as its output is read; a day is what the core knows of.
+#[test]
+fn a_container_that_is_kept_for_a_moment_is_not_told_to_be_kept() {
+    let mut stage = Stage::new(Watching::Terminal, vec![container("web")]);
+    stage.reach(ContainerStatus::Stopped, Some(WaitReason::Cleanup)).until(900);
+    assert!(!stage.raw().contains("kept"), "{}", stage.raw());
+    stage.until(3_000);
+    assert!(stage.raw().contains("stopped; kept"), "{}", stage.raw());
+}
+
+/// What an earlier process waited for began before this one: nobody has waited that long here.
+#[test]
+fn a_wait_is_counted_from_when_this_process_began() {
+    for watching in [Watching::Pipe, Watching::Json] {
+        let mut stage = Stage::new(watching, vec![container("web")]);
+        let earlier = stage.now();
+        stage.until(12_000).started().until(12_001).change(|task| {
+            task.containers[0].wait = Some(Wait { reason: WaitReason::Connecting, since: earlier, until: None });
+        });
+        stage.until(14_000).reach(ContainerStatus::Running, Some(WaitReason::Running));
+        let raw = stage.raw();
+        assert!(!raw.contains("still waits"), "{raw}");
+        let told = if watching == Watching::Json { "\"waited_ms\":2000" } else { "Docker answers after 2.00 s" };
+        assert!(raw.contains(told), "{raw}");
+    }
+}
+
+/// A registry that is away is told whole once, then in a line.
+#[test]
+fn a_long_cause_is_told_whole_before_the_second_try_and_cut_later() {
+    let cause = "Get \"https://registry.test/v2/\": dial tcp: lookup registry.test on 127.0.0.11:53: read udp \
+                 172.17.0.2:46000->127.0.0.11:53: connection refused; the last word";
+    let mut stage = Stage::new(Watching::Pipe, vec![container("web")]);
+    for (attempt, begin) in [(2, 500), (3, 2_000)] {
+        let since = stage.until(begin).now();
+        let reason = WaitReason::Pause { attempt, after: cause.into() };
+        let until = Some(since.mono.after(Duration::from_secs(1)));
+        stage.change(|task| {
+            task.containers[0].known = ContainerStatus::ManifestPulled;
+            task.containers[0].wait = Some(Wait { reason, since, until });
+        });
+        stage.until(begin + 1_000).reach(ContainerStatus::ManifestPulled, Some(call(RequestKind::Pull)));
+    }
+    let raw = stage.raw();
+    let (second, third) = raw.split_once("before try 3").expect("both are told");
+    assert!(second.contains("last word") && !third.contains("last word"), "{raw}");
+    assert!(third.contains('…') && third.contains("the pause is over"), "{raw}");
+    assert!(raw.contains("pulling") && !raw.contains("MANIFEST_PULLED"), "nothing has been pulled: {raw}");
+}
+
+/// Writes nothing, as a full disk does.
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn output_that_is_lost_is_told_once_on_the_other_writer() {
+    for mode in [Mode::Text(Look::PLAIN), Mode::Json] {
+        let mut screen = Screen::new(mode, Full, Vec::new());
+        let web = crate::stage::name("web");
+        for millis in 0..3 {
+            let chunk = lighterman_contracts::LogChunk { stream: LogStream::Stdout, bytes: b"line\n".to_vec() };
+            assert_eq!(screen.log(at(millis), &web, &chunk).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        }
+        let told = String::from_utf8(screen.into_writers().1).unwrap();
+        assert_eq!(told.matches("output cannot be written and is lost").count(), 1, "{told}");
+    }
+}
+
+/// The line of the end and the summary tell one length, whenever the end is learned.
+#[test]
+fn one_length_is_told_of_a_stopped_task() {
+    let mut stage = Stage::new(Watching::Pipe, vec![container("web")]);
+    stage.until(200).reach(ContainerStatus::Running, Some(WaitReason::Running)).until(2_540).stop(Some(0), None);
+    let mut late = Stage::new(Watching::Pipe, vec![container("web")]);
+    late.until(200).reach(ContainerStatus::Running, Some(WaitReason::Running)).until(2_540);
+    late.view.execution_stopped_at = Some(late.now());
+    late.until(2_555).change(|task| {
+        task.known = lighterman_status::TaskStatus::Stopped;
+        task.containers[0].known = ContainerStatus::Stopped;
+    });
+    for stage in [&mut stage, &mut late] {
+        let end = lighterman_ui::End { exit_code: 0, kind: "task", text: None };
+        stage.show(|screen, now| screen.end(now, &end));
+        let raw = stage.raw();
+        assert!(raw.contains("(2.54 s)") && raw.contains("stopped after 2.54 s") && !raw.contains("(2.55"), "{raw}");
+    }
 }

@@ -125,6 +125,8 @@ async fn b075_nothing_new_is_created_on_a_full_disk_until_there_is_room() {
         let disk = disk_of(corner, &run);
         fill(&disk);
         until_store_fails(&mut run).await;
+        let wait = run.until(|event| (event["wait"]["kind"] == "store").then(|| text(&event["wait"], "text"))).await;
+        assert!(wait.contains("no space left"), "{wait}");
         assert_eq!(watch.stories().len(), 0, "nothing is created that is not saved");
         free(&disk);
         let ended = run.end_within(SOON).await.unwrap_or_else(|run| panic!("it does not go on: {}", run.story()));
