@@ -43,8 +43,19 @@ pub(crate) enum LogLevel {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a task definition to its end.
+    ///
+    /// Shows statuses, waits and output. Ctrl-C stops the task, a second Ctrl-C kills it.
+    ///
+    /// What earlier runs left behind because they were killed is stopped and removed first, and each exit code is shown;
+    /// runs that are alive are not touched.
     Run(Run),
     /// Show what a run would do, call by call, without Docker.
+    ///
+    /// Each call comes with its time, and why it is made then. The real core decides, on a modelled Docker in virtual
+    /// time; nothing is created.
+    ///
+    /// What a container does is assumed. Unless told otherwise its image is there, it runs until it is stopped, and its
+    /// health check succeeds; SIGTERM ends it at once.
     Plan(Plan),
     /// Draw what the containers of a task definition wait for.
     Graph(Graph),
@@ -108,11 +119,6 @@ Exit codes:
   130    stopped after Ctrl-C
   143    stopped after SIGTERM";
 
-/// Shows the calls that a run would make of Docker, in their order: each with its time, and why it is made then. The
-/// real core decides, on a modelled Docker in virtual time; nothing is created, and no Docker is needed.
-///
-/// What a container does is assumed. Unless told otherwise its image is there, it runs until it is stopped, and its
-/// health check succeeds; SIGTERM ends it at once.
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_HELP)]
 pub(crate) struct Plan {
@@ -139,7 +145,6 @@ Exit codes:
   1      the task definition is refused
   125    an error of our own, or an assumption that makes no sense";
 
-/// Draws what the containers of a task definition wait for.
 #[derive(Debug, Args)]
 #[command(after_help = GRAPH_HELP)]
 pub(crate) struct Graph {

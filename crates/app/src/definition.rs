@@ -133,3 +133,33 @@ impl Entropy for Nothing {
 fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
+
+#[cfg(test)]
+mod tests {
+    use lighterman_ids::{ContainerName, Family, ImageRef};
+    use lighterman_taskdef::{Condition, ContainerDefinition, Dependency};
+
+    use super::*;
+
+    #[test]
+    fn containers_that_wait_for_each_other_are_not_admitted() {
+        let name = |name: &str| ContainerName::parse(name).unwrap();
+        let definition = |pairs: &[(&str, &str)]| {
+            let container = |(this, on): &(&str, &str)| {
+                let mut container = ContainerDefinition::new(name(this), ImageRef::parse("web:1").unwrap());
+                container.depends_on.push(Dependency { container: name(on), condition: Condition::Start });
+                container
+            };
+            let family = Family::parse("site").unwrap();
+            let definition = TaskDefinition::new(family, pairs.iter().map(container).collect());
+            let digest = definition_digest(&definition.to_register_json());
+            Definition { definition: Arc::new(definition), digest, warnings: Findings::default() }
+        };
+        let problems = definition(&[("a", "b"), ("b", "a"), ("c", "missing")]).admit().unwrap_err();
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert!(problems[0].contains("c waits for missing"), "{problems:?}");
+        let checked = crate::validate::Checked::disordered(Path::new("x.json"), &definition(&[]), &problems);
+        assert_eq!(checked.errors.len(), 2);
+        assert!(checked.to_json().contains(r#""accepted":false"#), "{checked:?}");
+    }
+}

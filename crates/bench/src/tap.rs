@@ -8,11 +8,12 @@ use std::{
 use futures_core::Stream;
 use futures_util::StreamExt as _;
 use lighterman_calls::{
-    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, Outcome, PullLimits,
-    PullStep, RequestKind, RuntimeEvent, RuntimeVersion, Signal, Watched,
+    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, ImageSummary, ImageTarget,
+    Outcome, Platform, PullLimits, PullStep, RemoteImage, RequestKind, RuntimeEvent, RuntimeVersion, Signal,
+    VolumeFacts, VolumeRequest, Watched,
 };
 use lighterman_contracts::ContainerRuntime;
-use lighterman_ids::{ImageRef, InstanceId, Wall};
+use lighterman_ids::{ImageRef, InstanceId, RuntimeName, Wall};
 use tokio::sync::watch;
 
 /// A runtime that notes every call that leaves and every event that arrives, and changes neither.
@@ -133,9 +134,47 @@ impl<R: ContainerRuntime + Clone> ContainerRuntime for Tap<R> {
         self.pass(RequestKind::InspectImage, self.inner.inspect_image(image, limit)).await
     }
 
-    fn pull(&self, image: &ImageRef, limits: PullLimits, limit: Duration) -> impl Stream<Item = PullStep> + Send {
+    fn pull(
+        &self,
+        image: &ImageRef,
+        platform: Option<Platform>,
+        limits: PullLimits,
+        limit: Duration,
+    ) -> impl Stream<Item = PullStep> + Send {
         self.leaves(RequestKind::Pull);
-        self.inner.pull(image, limits, limit)
+        self.inner.pull(image, platform, limits, limit)
+    }
+
+    async fn resolve_digest(&self, image: &ImageRef, limit: Duration) -> Outcome<RemoteImage> {
+        self.pass(RequestKind::ResolveDigest, self.inner.resolve_digest(image, limit)).await
+    }
+
+    async fn tag_image(&self, image: &ImageTarget, tag: &ImageRef, limit: Duration) -> Outcome<()> {
+        self.pass(RequestKind::TagImage, self.inner.tag_image(image, tag, limit)).await
+    }
+
+    async fn remove_image(&self, image: &ImageTarget, limit: Duration) -> Outcome<()> {
+        self.pass(RequestKind::RemoveImage, self.inner.remove_image(image, limit)).await
+    }
+
+    async fn list_images(&self, limit: Duration) -> Outcome<Vec<ImageSummary>> {
+        self.pass(RequestKind::ListImages, self.inner.list_images(limit)).await
+    }
+
+    async fn create_volume(&self, volume: &VolumeRequest, limit: Duration) -> Outcome<Box<VolumeFacts>> {
+        self.pass(RequestKind::CreateVolume, self.inner.create_volume(volume, limit)).await
+    }
+
+    async fn inspect_volume(&self, volume: &RuntimeName, limit: Duration) -> Outcome<Box<VolumeFacts>> {
+        self.pass(RequestKind::InspectVolume, self.inner.inspect_volume(volume, limit)).await
+    }
+
+    async fn remove_volume(&self, volume: &RuntimeName, limit: Duration) -> Outcome<()> {
+        self.pass(RequestKind::RemoveVolume, self.inner.remove_volume(volume, limit)).await
+    }
+
+    async fn list_volumes(&self, instance: &InstanceId, limit: Duration) -> Outcome<Vec<VolumeFacts>> {
+        self.pass(RequestKind::ListVolumes, self.inner.list_volumes(instance, limit)).await
     }
 
     async fn create(&self, request: &CreateRequest, limit: Duration) -> Outcome<Created> {

@@ -18,6 +18,14 @@ use core::{fmt, ops::Deref};
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Environment(BTreeMap<String, String>);
 
+impl Environment {
+    /// No variables.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
 impl Deref for Environment {
     type Target = BTreeMap<String, String>;
 

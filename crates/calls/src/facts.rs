@@ -59,8 +59,11 @@ pub enum Phase {
         /// `State.ExitCode`; `None` when it never ran to an end (no finish time).
         code: Option<ExitCode>,
     },
-    /// The engine could not remove it.
-    Dead,
+    /// Not running any more, and the engine could not remove it.
+    Dead {
+        /// As with [`Self::Exited`].
+        code: Option<ExitCode>,
+    },
 }
 
 /// `State.Health`.

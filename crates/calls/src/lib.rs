@@ -29,23 +29,29 @@ mod create;
 mod environment;
 mod event;
 mod facts;
+mod health;
+mod host;
 mod outcome;
 mod progress;
 mod request;
+mod stored;
 
-pub use create::{
-    ContainerConfig, CreateRequest, HealthTest, HealthcheckConfig, HostConfig, LogConfig, PortBinding, PortKey,
-    Protocol, Ulimit,
-};
+pub use create::{ContainerConfig, CreateRequest, Platform};
 pub use environment::Environment;
 pub use event::{EventAction, RuntimeEvent, Watched};
 pub use facts::{
     ContainerFacts, ContainerSummary, Created, ExitCode, HealthFacts, HealthWord, ImageFacts, Phase, PublishedPort,
     RuntimeVersion,
 };
+pub use health::{HealthTest, HealthcheckConfig};
+pub use host::{
+    Device, DeviceAccess, ExtraHost, Gpus, HostConfig, IpcMode, Link, LogConfig, Mount, MountSource, NetworkMode,
+    PidMode, PortBinding, PortKey, Propagation, Protocol, Ulimit, UtsMode, VolumesFrom,
+};
 pub use outcome::{Lost, LostCause, Outcome, Refusal, RefusalClass};
 pub use progress::{PullProgress, PullStep};
 pub use request::{Answer, Call, ContainerTarget, PullLimits, Request, RequestKind, Signal};
+pub use stored::{ImageSummary, ImageTarget, RemoteImage, VolumeFacts, VolumeRequest};
 
 /// Label keys of our own; they alone prove ownership (design.md R10).
 pub mod labels {

@@ -1,11 +1,14 @@
 //! Requests and the answers to them.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
-use core::{fmt, time::Duration};
+use core::{convert::Infallible, fmt, time::Duration};
 
 use lighterman_ids::{ImageRef, InstanceId, RuntimeId, RuntimeName};
 
-use crate::{ContainerFacts, ContainerSummary, CreateRequest, Created, ImageFacts, Outcome, RuntimeVersion};
+use crate::{
+    ContainerFacts, ContainerSummary, CreateRequest, Created, ImageFacts, ImageSummary, ImageTarget, Lost, Outcome,
+    Platform, RemoteImage, RuntimeVersion, VolumeFacts, VolumeRequest,
+};
 
 /// One call to make: the request and the limit in time around the whole of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -90,9 +93,32 @@ pub enum Request {
     Pull {
         /// What to fetch.
         image: ImageRef,
+        /// For which kind of machine; `None` is the runtime's own.
+        platform: Option<Platform>,
         /// When to give up on silence.
         limits: PullLimits,
     },
+    /// Ask the image's registry, through the runtime, for its digest.
+    ResolveDigest(ImageRef),
+    /// Give an image one more name; another image that has the name loses it.
+    TagImage {
+        /// Which image.
+        image: ImageTarget,
+        /// The name, never with a digest.
+        tag: ImageRef,
+    },
+    /// Take a name away, and with the last one the image; by id, an image with at most one name. Never by force.
+    RemoveImage(ImageTarget),
+    /// All images that have a name or are no part of another one.
+    ListImages,
+    /// Make a volume. Idempotent by name: one that has it is left as it is, whatever else is asked for, and shown.
+    CreateVolume(VolumeRequest),
+    /// Look at a volume.
+    InspectVolume(RuntimeName),
+    /// Remove a volume that no container has, running or not.
+    RemoveVolume(RuntimeName),
+    /// All volumes that carry the instance's label.
+    ListVolumes(InstanceId),
     /// Make a container. Idempotent by name: a second one is `Refused(NameInUse)`.
     Create(Box<CreateRequest>),
     /// Start a created or stopped container. Idempotent by state.
@@ -131,6 +157,22 @@ pub enum RequestKind {
     InspectImage,
     /// [`Request::Pull`].
     Pull,
+    /// [`Request::ResolveDigest`].
+    ResolveDigest,
+    /// [`Request::TagImage`].
+    TagImage,
+    /// [`Request::RemoveImage`].
+    RemoveImage,
+    /// [`Request::ListImages`].
+    ListImages,
+    /// [`Request::CreateVolume`].
+    CreateVolume,
+    /// [`Request::InspectVolume`].
+    InspectVolume,
+    /// [`Request::RemoveVolume`].
+    RemoveVolume,
+    /// [`Request::ListVolumes`].
+    ListVolumes,
     /// [`Request::Create`].
     Create,
     /// [`Request::Start`].
@@ -156,6 +198,14 @@ impl RequestKind {
             Self::Version => "version",
             Self::InspectImage => "inspect-image",
             Self::Pull => "pull",
+            Self::ResolveDigest => "resolve-digest",
+            Self::TagImage => "tag-image",
+            Self::RemoveImage => "remove-image",
+            Self::ListImages => "list-images",
+            Self::CreateVolume => "create-volume",
+            Self::InspectVolume => "inspect-volume",
+            Self::RemoveVolume => "remove-volume",
+            Self::ListVolumes => "list-volumes",
             Self::Create => "create",
             Self::Start => "start",
             Self::Inspect => "inspect",
@@ -176,6 +226,14 @@ impl Request {
             Self::Version => RequestKind::Version,
             Self::InspectImage(_) => RequestKind::InspectImage,
             Self::Pull { .. } => RequestKind::Pull,
+            Self::ResolveDigest(_) => RequestKind::ResolveDigest,
+            Self::TagImage { .. } => RequestKind::TagImage,
+            Self::RemoveImage(_) => RequestKind::RemoveImage,
+            Self::ListImages => RequestKind::ListImages,
+            Self::CreateVolume(_) => RequestKind::CreateVolume,
+            Self::InspectVolume(_) => RequestKind::InspectVolume,
+            Self::RemoveVolume(_) => RequestKind::RemoveVolume,
+            Self::ListVolumes(_) => RequestKind::ListVolumes,
             Self::Create(_) => RequestKind::Create,
             Self::Start(_) => RequestKind::Start,
             Self::Inspect(_) => RequestKind::Inspect,
@@ -194,29 +252,57 @@ impl Request {
             Self::Ping
             | Self::Version
             | Self::InspectImage(_)
+            | Self::ResolveDigest(_)
+            | Self::ListImages
+            | Self::InspectVolume(_)
+            | Self::ListVolumes(_)
             | Self::Inspect(_)
             | Self::Stop { .. }
             | Self::Kill { .. }
             | Self::List(_) => true,
-            Self::Pull { .. } | Self::Create(_) | Self::Start(_) | Self::Remove(_) => false,
+            Self::Pull { .. }
+            | Self::TagImage { .. }
+            | Self::RemoveImage(_)
+            | Self::CreateVolume(_)
+            | Self::RemoveVolume(_)
+            | Self::Create(_)
+            | Self::Start(_)
+            | Self::Remove(_) => false,
         }
     }
 
     /// The answer of this kind of request when contact was lost.
     #[must_use]
-    pub fn lost(&self, lost: crate::Lost) -> Answer {
+    pub fn lost(&self, lost: Lost) -> Answer {
+        self.not_done(Outcome::Unknown(lost))
+    }
+
+    /// The answer of this kind of request when it ended in another way than `Done`.
+    #[must_use]
+    pub fn not_done(&self, how: Outcome<Infallible>) -> Answer {
+        fn of<T>(how: Outcome<Infallible>) -> Outcome<T> {
+            how.map(|never| match never {})
+        }
         match self {
-            Self::Ping => Answer::Ping(Outcome::Unknown(lost)),
-            Self::Version => Answer::Version(Outcome::Unknown(lost)),
-            Self::InspectImage(_) => Answer::InspectImage(Outcome::Unknown(lost)),
-            Self::Pull { .. } => Answer::Pull(Outcome::Unknown(lost)),
-            Self::Create(_) => Answer::Create(Outcome::Unknown(lost)),
-            Self::Start(_) => Answer::Start(Outcome::Unknown(lost)),
-            Self::Inspect(_) => Answer::Inspect(Outcome::Unknown(lost)),
-            Self::Stop { .. } => Answer::Stop(Outcome::Unknown(lost)),
-            Self::Kill { .. } => Answer::Kill(Outcome::Unknown(lost)),
-            Self::Remove(_) => Answer::Remove(Outcome::Unknown(lost)),
-            Self::List(_) => Answer::List(Outcome::Unknown(lost)),
+            Self::Ping => Answer::Ping(of(how)),
+            Self::Version => Answer::Version(of(how)),
+            Self::InspectImage(_) => Answer::InspectImage(of(how)),
+            Self::Pull { .. } => Answer::Pull(of(how)),
+            Self::ResolveDigest(_) => Answer::ResolveDigest(of(how)),
+            Self::TagImage { .. } => Answer::TagImage(of(how)),
+            Self::RemoveImage(_) => Answer::RemoveImage(of(how)),
+            Self::ListImages => Answer::ListImages(of(how)),
+            Self::CreateVolume(_) => Answer::CreateVolume(of(how)),
+            Self::InspectVolume(_) => Answer::InspectVolume(of(how)),
+            Self::RemoveVolume(_) => Answer::RemoveVolume(of(how)),
+            Self::ListVolumes(_) => Answer::ListVolumes(of(how)),
+            Self::Create(_) => Answer::Create(of(how)),
+            Self::Start(_) => Answer::Start(of(how)),
+            Self::Inspect(_) => Answer::Inspect(of(how)),
+            Self::Stop { .. } => Answer::Stop(of(how)),
+            Self::Kill { .. } => Answer::Kill(of(how)),
+            Self::Remove(_) => Answer::Remove(of(how)),
+            Self::List(_) => Answer::List(of(how)),
         }
     }
 }
@@ -232,6 +318,22 @@ pub enum Answer {
     InspectImage(Outcome<Box<ImageFacts>>),
     /// To [`Request::Pull`].
     Pull(Outcome<()>),
+    /// To [`Request::ResolveDigest`].
+    ResolveDigest(Outcome<RemoteImage>),
+    /// To [`Request::TagImage`]; `Gone` when the image is not there.
+    TagImage(Outcome<()>),
+    /// To [`Request::RemoveImage`]; `Gone` when the image is not there.
+    RemoveImage(Outcome<()>),
+    /// To [`Request::ListImages`].
+    ListImages(Outcome<Vec<ImageSummary>>),
+    /// To [`Request::CreateVolume`]: what has the name now.
+    CreateVolume(Outcome<Box<VolumeFacts>>),
+    /// To [`Request::InspectVolume`].
+    InspectVolume(Outcome<Box<VolumeFacts>>),
+    /// To [`Request::RemoveVolume`].
+    RemoveVolume(Outcome<()>),
+    /// To [`Request::ListVolumes`].
+    ListVolumes(Outcome<Vec<VolumeFacts>>),
     /// To [`Request::Create`].
     Create(Outcome<Created>),
     /// To [`Request::Start`].
@@ -257,6 +359,14 @@ impl Answer {
             Self::Version(_) => RequestKind::Version,
             Self::InspectImage(_) => RequestKind::InspectImage,
             Self::Pull(_) => RequestKind::Pull,
+            Self::ResolveDigest(_) => RequestKind::ResolveDigest,
+            Self::TagImage(_) => RequestKind::TagImage,
+            Self::RemoveImage(_) => RequestKind::RemoveImage,
+            Self::ListImages(_) => RequestKind::ListImages,
+            Self::CreateVolume(_) => RequestKind::CreateVolume,
+            Self::InspectVolume(_) => RequestKind::InspectVolume,
+            Self::RemoveVolume(_) => RequestKind::RemoveVolume,
+            Self::ListVolumes(_) => RequestKind::ListVolumes,
             Self::Create(_) => RequestKind::Create,
             Self::Start(_) => RequestKind::Start,
             Self::Inspect(_) => RequestKind::Inspect,
@@ -279,9 +389,21 @@ impl Answer {
             }
         }
         match self {
-            Self::Ping(o) | Self::Pull(o) | Self::Start(o) | Self::Stop(o) | Self::Kill(o) | Self::Remove(o) => of(o),
+            Self::Ping(o)
+            | Self::Pull(o)
+            | Self::TagImage(o)
+            | Self::RemoveImage(o)
+            | Self::RemoveVolume(o)
+            | Self::Start(o)
+            | Self::Stop(o)
+            | Self::Kill(o)
+            | Self::Remove(o) => of(o),
             Self::Version(o) => of(o),
             Self::InspectImage(o) => of(o),
+            Self::ResolveDigest(o) => of(o),
+            Self::ListImages(o) => of(o),
+            Self::CreateVolume(o) | Self::InspectVolume(o) => of(o),
+            Self::ListVolumes(o) => of(o),
             Self::Create(o) => of(o),
             Self::Inspect(o) => of(o),
             Self::List(o) => of(o),

@@ -5,7 +5,7 @@ use alloc::{
     vec::Vec,
 };
 
-use lighterman_calls::{ContainerConfig, CreateRequest, HostConfig, ImageFacts, Ulimit};
+use lighterman_calls::{self as calls, ContainerConfig, CreateRequest, HostConfig, ImageFacts, Ulimit};
 use lighterman_ids::{DefinitionDigest, InstanceId, RuntimeName, TaskArn, TaskId};
 use lighterman_taskdef::{ContainerDefinition, CpuUnits, LogDriver, Mebibytes, NetworkMode, TaskDefinition};
 
@@ -85,7 +85,6 @@ pub fn create_request(
         Kept::Outline | Kept::OwnOutline => Some(SpecWarning::RecoverShortened(recover.kept)),
     };
     let config = ContainerConfig {
-        image: container.image.clone(),
         entrypoint: present(&container.entry_point),
         cmd: present(&container.command),
         env: environment::environment(container, around).into(),
@@ -97,10 +96,11 @@ pub fn create_request(
         open_stdin: container.interactive,
         exposed_ports: ports::exposed(&container.port_mappings),
         healthcheck,
+        ..ContainerConfig::new(container.image.clone())
     };
     let host = HostConfig { log: Some(log), ..host_config(task.network_mode, container) };
     let warnings = [health_warning, log_warning, recover_warning].into_iter().flatten().collect();
-    Ok(Spec { request: CreateRequest { name: name.clone(), config, host }, warnings })
+    Ok(Spec { request: CreateRequest { name: name.clone(), platform: None, config, host }, warnings })
 }
 
 fn host_config(mode: NetworkMode, container: &ContainerDefinition) -> HostConfig {
@@ -111,16 +111,16 @@ fn host_config(mode: NetworkMode, container: &ContainerDefinition) -> HostConfig
         network_mode: match mode {
             // The engine's default, so that links keep working (taskdef.md 2).
             NetworkMode::Bridge => None,
-            NetworkMode::Host => Some(mode.as_str().to_string()),
+            NetworkMode::Host => Some(calls::NetworkMode::Host),
             // A task without its pause container, as which no definition is accepted yet, gets no network at all.
-            NetworkMode::None | NetworkMode::Awsvpc => Some(NetworkMode::None.as_str().to_string()),
+            NetworkMode::None | NetworkMode::Awsvpc => Some(calls::NetworkMode::None),
         },
         port_bindings: ports::bindings(mode, &container.port_mappings),
         privileged: container.privileged,
         readonly_rootfs: container.readonly_root_filesystem,
         init: container.linux_parameters.init_process_enabled,
         ulimits: container.ulimits.iter().map(ulimit).collect(),
-        log: None,
+        ..HostConfig::default()
     }
 }
 

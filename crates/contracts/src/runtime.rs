@@ -5,10 +5,11 @@ use core::{future::Future, pin::Pin, time::Duration};
 
 use futures_core::Stream;
 use lighterman_calls::{
-    Answer, Call, ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, Outcome,
-    PullLimits, PullProgress, PullStep, Request, RuntimeVersion, Signal, Watched,
+    Answer, Call, ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, ImageSummary,
+    ImageTarget, Outcome, Platform, PullLimits, PullProgress, PullStep, RemoteImage, Request, RuntimeVersion, Signal,
+    VolumeFacts, VolumeRequest, Watched,
 };
-use lighterman_ids::{ImageRef, InstanceId, Wall};
+use lighterman_ids::{ImageRef, InstanceId, RuntimeName, Wall};
 
 /// One method per call of the engine's API; each call is bounded by `limit`, around the whole of it.
 ///
@@ -24,10 +25,60 @@ pub trait ContainerRuntime: Send + Sync + 'static {
     fn inspect_image(&self, image: &ImageRef, limit: Duration)
     -> impl Future<Output = Outcome<Box<ImageFacts>>> + Send;
 
-    /// Fetches an image. The stream ends with [`PullStep::End`].
-    fn pull(&self, image: &ImageRef, limits: PullLimits, limit: Duration) -> impl Stream<Item = PullStep> + Send;
+    /// Fetches an image, for `platform` or for the runtime's own. The stream ends with [`PullStep::End`].
+    fn pull(
+        &self,
+        image: &ImageRef,
+        platform: Option<Platform>,
+        limits: PullLimits,
+        limit: Duration,
+    ) -> impl Stream<Item = PullStep> + Send;
 
-    /// Makes a container. `Refused(NameInUse)` when the name is taken, `Refused(NotFound)` when the image is missing.
+    /// Asks the image's registry for its digest; `Refused(NotFound)` when the registry does not know it.
+    fn resolve_digest(&self, image: &ImageRef, limit: Duration) -> impl Future<Output = Outcome<RemoteImage>> + Send;
+
+    /// Gives an image one more name; `Gone` when the image is not there.
+    fn tag_image(
+        &self,
+        image: &ImageTarget,
+        tag: &ImageRef,
+        limit: Duration,
+    ) -> impl Future<Output = Outcome<()>> + Send;
+
+    /// Takes a name away, and with the last one the image. `Refused(Conflict)` when a container was made from what
+    /// would go, and for an id when it has several names.
+    fn remove_image(&self, image: &ImageTarget, limit: Duration) -> impl Future<Output = Outcome<()>> + Send;
+
+    /// Lists the images, except those that are only part of another one.
+    fn list_images(&self, limit: Duration) -> impl Future<Output = Outcome<Vec<ImageSummary>>> + Send;
+
+    /// Makes a volume, unless one has the name; shows what has it then. `Refused(NotFound)` when there is no such
+    /// driver.
+    fn create_volume(
+        &self,
+        volume: &VolumeRequest,
+        limit: Duration,
+    ) -> impl Future<Output = Outcome<Box<VolumeFacts>>> + Send;
+
+    /// Looks at a volume.
+    fn inspect_volume(
+        &self,
+        volume: &RuntimeName,
+        limit: Duration,
+    ) -> impl Future<Output = Outcome<Box<VolumeFacts>>> + Send;
+
+    /// Removes a volume; `Refused(Conflict)` when a container has it, running or not.
+    fn remove_volume(&self, volume: &RuntimeName, limit: Duration) -> impl Future<Output = Outcome<()>> + Send;
+
+    /// Lists all volumes that carry the instance's label.
+    fn list_volumes(
+        &self,
+        instance: &InstanceId,
+        limit: Duration,
+    ) -> impl Future<Output = Outcome<Vec<VolumeFacts>>> + Send;
+
+    /// Makes a container. `Refused(NameInUse)` when the name is taken, `Refused(NotFound)` when the image is missing or
+    /// a container that it links to, or takes volumes or a namespace from.
     fn create(&self, request: &CreateRequest, limit: Duration) -> impl Future<Output = Outcome<Created>> + Send;
 
     /// Starts a container; `Done` when it runs already.
@@ -90,10 +141,18 @@ pub async fn perform<R: ContainerRuntime>(
         Request::Ping => Answer::Ping(runtime.ping(limit).await),
         Request::Version => Answer::Version(runtime.version(limit).await),
         Request::InspectImage(image) => Answer::InspectImage(runtime.inspect_image(image, limit).await),
-        Request::Pull { image, limits } => {
-            let steps = core::pin::pin!(runtime.pull(image, *limits, limit));
+        Request::Pull { image, platform, limits } => {
+            let steps = core::pin::pin!(runtime.pull(image, *platform, *limits, limit));
             Answer::Pull(last_of(steps, &mut progress).await)
         }
+        Request::ResolveDigest(image) => Answer::ResolveDigest(runtime.resolve_digest(image, limit).await),
+        Request::TagImage { image, tag } => Answer::TagImage(runtime.tag_image(image, tag, limit).await),
+        Request::RemoveImage(image) => Answer::RemoveImage(runtime.remove_image(image, limit).await),
+        Request::ListImages => Answer::ListImages(runtime.list_images(limit).await),
+        Request::CreateVolume(volume) => Answer::CreateVolume(runtime.create_volume(volume, limit).await),
+        Request::InspectVolume(volume) => Answer::InspectVolume(runtime.inspect_volume(volume, limit).await),
+        Request::RemoveVolume(volume) => Answer::RemoveVolume(runtime.remove_volume(volume, limit).await),
+        Request::ListVolumes(instance) => Answer::ListVolumes(runtime.list_volumes(instance, limit).await),
         Request::Create(request) => Answer::Create(runtime.create(request, limit).await),
         Request::Start(container) => Answer::Start(runtime.start(container, limit).await),
         Request::Inspect(container) => Answer::Inspect(runtime.inspect(container, limit).await),

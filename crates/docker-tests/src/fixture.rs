@@ -11,8 +11,7 @@ use std::{
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use lighterman_calls::{
-    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, Environment, HostConfig, Outcome, Phase, Watched,
-    labels,
+    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, HostConfig, Outcome, Phase, Watched, labels,
 };
 use lighterman_contracts::{ContainerRuntime, ImageStore, LogRequest, LogSource};
 use lighterman_docker::{Docker, DockerHost};
@@ -126,19 +125,11 @@ impl Fixture {
     pub fn request(&self, name: &str, words: &[&str]) -> CreateRequest {
         CreateRequest {
             name: self.name(name),
+            platform: None,
             config: ContainerConfig {
-                image: self.image.clone(),
-                entrypoint: None,
                 cmd: Some(words.iter().map(ToString::to_string).collect()),
-                env: Environment::default(),
                 labels: BTreeMap::from([(labels::INSTANCE.into(), self.instance.to_string())]),
-                user: None,
-                working_dir: None,
-                hostname: None,
-                tty: false,
-                open_stdin: false,
-                exposed_ports: Vec::new(),
-                healthcheck: None,
+                ..ContainerConfig::new(self.image.clone())
             },
             host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
         }
@@ -211,7 +202,7 @@ impl Fixture {
     pub async fn until_ended(&self, container: &ContainerTarget) -> Option<i32> {
         let ended = |facts: &ContainerFacts| match facts.phase {
             Phase::Exited { code } => Some(code),
-            Phase::Dead => Some(None),
+            Phase::Dead { code } => Some(code),
             Phase::Created | Phase::Running => None,
         };
         self.until(container, ended).await
@@ -236,7 +227,7 @@ impl Fixture {
         timeout(AMPLE, reading).await.unwrap();
     }
 
-    /// Ends and removes every container of this instance, and nothing else.
+    /// Ends and removes every container of this instance, and its volumes, and nothing else.
     ///
     /// # Panics
     /// One of them cannot be removed.
@@ -252,6 +243,12 @@ impl Fixture {
             }
         }
         assert_eq!(self.listed().await, [], "left behind");
+        let volumes = self.docker.list_volumes(&self.instance, AMPLE).await;
+        let Outcome::Done(volumes) = volumes else { panic!("list of volumes: {volumes:?}") };
+        for volume in volumes {
+            let removed = self.docker.remove_volume(&RuntimeName::parse(&volume.name).unwrap(), AMPLE).await;
+            assert!(matches!(removed, Outcome::Done(()) | Outcome::Gone), "remove of a volume: {removed:?}");
+        }
     }
 
     async fn listed(&self) -> Vec<lighterman_ids::RuntimeId> {

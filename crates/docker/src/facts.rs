@@ -23,11 +23,11 @@ use crate::{
 const LONGEST_HEALTH_OUTPUT: usize = 1_024;
 
 /// `null` counts as absent.
-fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
+pub(crate) fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
     Option::<T>::deserialize(from).map(Option::unwrap_or_default)
 }
 
-type Labels = BTreeMap<String, String>;
+pub(crate) type Labels = BTreeMap<String, String>;
 
 /// `GET /containers/{id}/json`.
 #[derive(Deserialize)]
@@ -129,14 +129,15 @@ impl RawContainer {
 impl RawState {
     /// engine.md 4.9, first match. A failed start leaves a container that never ran and has an error text (B-041).
     fn phase(&self, started_at: Option<Wall>, finished_at: Option<Wall>) -> Phase {
+        let code = finished_at.map(|_| self.exit_code);
         if self.running {
             Phase::Running
         } else if self.dead {
-            Phase::Dead
+            Phase::Dead { code }
         } else if started_at.is_none() && self.error.trim().is_empty() {
             Phase::Created
         } else {
-            Phase::Exited { code: finished_at.map(|_| self.exit_code) }
+            Phase::Exited { code }
         }
     }
 }
@@ -302,7 +303,7 @@ fn container_name(text: &str) -> Result<RuntimeName, NameError> {
     RuntimeName::parse(text.strip_prefix('/').unwrap_or(text))
 }
 
-fn unnamed(error: &NameError) -> NotDone {
+pub(crate) fn unnamed(error: &NameError) -> NotDone {
     NotDone::garbled(error.to_string())
 }
 
@@ -348,7 +349,8 @@ mod tests {
         assert_eq!(phase(&state(false, false, ZERO, ZERO, 128, taken)), Phase::Exited { code: None });
         // Running wins over everything, dead over the rest.
         assert_eq!(phase(&state(true, true, START, ZERO, 0, "x")), Phase::Running);
-        assert_eq!(phase(&state(false, true, ZERO, ZERO, 0, "")), Phase::Dead);
+        assert_eq!(phase(&state(false, true, ZERO, ZERO, 0, "")), Phase::Dead { code: None });
+        assert_eq!(phase(&state(false, true, START, END, 3, "")), Phase::Dead { code: Some(3) });
         // A restarted container runs with the end of its former run still in place.
         assert_eq!(phase(&state(true, false, START, END, 137, "")), Phase::Running);
         assert_eq!(phase(&state(false, false, START, END, 0, "")), Phase::Exited { code: Some(0) });

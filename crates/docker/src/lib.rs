@@ -53,6 +53,7 @@ mod pull;
 mod runtime;
 mod scribe;
 mod stamp;
+mod stored;
 mod text;
 mod verdict;
 mod watch;

@@ -12,7 +12,7 @@ use futures_util::{
     future::{Either, select},
     stream,
 };
-use lighterman_calls::{Outcome, PullLimits, PullProgress, PullStep, Refusal};
+use lighterman_calls::{Outcome, Platform, PullLimits, PullProgress, PullStep, Refusal};
 use lighterman_ids::ImageRef;
 use serde::Deserialize;
 use tokio::time::{Timeout, timeout};
@@ -30,6 +30,7 @@ use crate::{
 pub(crate) struct Pull {
     pub(crate) docker: Docker,
     pub(crate) image: ImageRef,
+    pub(crate) platform: Option<Platform>,
     pub(crate) limits: PullLimits,
     /// Of the whole, from the first poll on.
     pub(crate) limit: Duration,
@@ -74,7 +75,7 @@ impl Pull {
     async fn begin(self) -> Result<(Option<PullProgress>, Lines), NotDone> {
         let PullLimits { first_progress, inactivity } = self.limits;
         let first = async {
-            let written = self.docker.scribe().pull(&self.image)?;
+            let written = self.docker.scribe().pull(&self.image, self.platform)?;
             let answer = self.docker.send(Addresses::RemoteImage, written, Bytes::new()).await?;
             let mut lines = Lines::new(answer.body);
             Ok((step(&mut lines, Addresses::RemoteImage).await?, lines))

@@ -5,11 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream;
 use lighterman_calls::{
-    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, Outcome, PullLimits,
-    PullStep, RefusalClass, RuntimeVersion, Signal, Watched,
+    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, ImageSummary, ImageTarget,
+    Outcome, Platform, PullLimits, PullStep, RefusalClass, RemoteImage, RuntimeVersion, Signal, VolumeFacts,
+    VolumeRequest, Watched,
 };
 use lighterman_contracts::{ContainerRuntime, ImageStore, LogChunk, LogRequest, LogSource};
-use lighterman_ids::{ImageRef, InstanceId, Wall};
+use lighterman_ids::{ImageRef, InstanceId, RuntimeName, Wall};
 
 use crate::{
     Docker, body,
@@ -18,6 +19,7 @@ use crate::{
     lines::Lines,
     logs,
     pull::{self, Pull},
+    stored::{RawImageSummary, RawRemoteImage, RawVolume, RawVolumes},
     verdict::{Addresses, NotDone},
     watch::{self, Opening},
 };
@@ -43,15 +45,74 @@ impl ContainerRuntime for Docker {
         .await
     }
 
-    fn pull(&self, image: &ImageRef, limits: PullLimits, limit: Duration) -> impl Stream<Item = PullStep> + Send {
-        pull::steps(Pull { docker: self.clone(), image: image.clone(), limits, limit })
+    fn pull(
+        &self,
+        image: &ImageRef,
+        platform: Option<Platform>,
+        limits: PullLimits,
+        limit: Duration,
+    ) -> impl Stream<Item = PullStep> + Send {
+        pull::steps(Pull { docker: self.clone(), image: image.clone(), platform, limits, limit })
+    }
+
+    async fn resolve_digest(&self, image: &ImageRef, limit: Duration) -> Outcome<RemoteImage> {
+        within(limit, async {
+            let raw: RawRemoteImage = self.ask(Addresses::RemoteImage, self.scribe().resolve_digest(image)).await?;
+            raw.facts()
+        })
+        .await
+    }
+
+    async fn tag_image(&self, image: &ImageTarget, tag: &ImageRef, limit: Duration) -> Outcome<()> {
+        within(limit, self.command(Addresses::Image, self.scribe().tag_image(image, tag))).await
+    }
+
+    async fn remove_image(&self, image: &ImageTarget, limit: Duration) -> Outcome<()> {
+        within(limit, self.command(Addresses::Image, self.scribe().remove_image(image))).await
+    }
+
+    async fn list_images(&self, limit: Duration) -> Outcome<Vec<ImageSummary>> {
+        within(limit, async {
+            let raw: Vec<RawImageSummary> = self.ask(Addresses::Nothing, self.scribe().list_images()).await?;
+            raw.into_iter().map(RawImageSummary::summary).collect()
+        })
+        .await
+    }
+
+    async fn create_volume(&self, volume: &VolumeRequest, limit: Duration) -> Outcome<Box<VolumeFacts>> {
+        within(limit, async {
+            let body = body::volume(volume).map_err(|error| no_json(&error))?;
+            let answer = self.send(Addresses::NewVolume, self.scribe().create_volume()?, body).await?;
+            Ok(Box::new(answer.body.json::<RawVolume>().await?.facts()))
+        })
+        .await
+    }
+
+    async fn inspect_volume(&self, volume: &RuntimeName, limit: Duration) -> Outcome<Box<VolumeFacts>> {
+        within(limit, async {
+            let raw: RawVolume = self.ask(Addresses::Volume, self.scribe().inspect_volume(volume)).await?;
+            Ok(Box::new(raw.facts()))
+        })
+        .await
+    }
+
+    async fn remove_volume(&self, volume: &RuntimeName, limit: Duration) -> Outcome<()> {
+        within(limit, self.command(Addresses::Volume, self.scribe().remove_volume(volume))).await
+    }
+
+    async fn list_volumes(&self, instance: &InstanceId, limit: Duration) -> Outcome<Vec<VolumeFacts>> {
+        within(limit, async {
+            let raw: RawVolumes = self.ask(Addresses::Nothing, self.scribe().list_volumes(instance)).await?;
+            Ok(raw.facts())
+        })
+        .await
     }
 
     async fn create(&self, request: &CreateRequest, limit: Duration) -> Outcome<Created> {
         within(limit, async {
-            let body = body::create(request)
-                .map_err(|error| NotDone::refused(RefusalClass::Invalid, format!("the request is no JSON: {error}")))?;
-            let answer = self.send(Addresses::NewContainer, self.scribe().create(&request.name)?, body).await?;
+            let body = body::create(request).map_err(|error| no_json(&error))?;
+            let written = self.scribe().create(&request.name, request.platform)?;
+            let answer = self.send(Addresses::NewContainer, written, body).await?;
             answer.body.json::<RawCreated>().await?.created()
         })
         .await
@@ -116,4 +177,8 @@ impl LogSource for Docker {
     fn logs(&self, request: LogRequest) -> impl Stream<Item = Result<LogChunk, Outcome<()>>> + Send + 'static {
         logs::stream(self.clone(), request)
     }
+}
+
+fn no_json(error: &serde_json::Error) -> NotDone {
+    NotDone::refused(RefusalClass::Invalid, format!("the request is no JSON: {error}"))
 }

@@ -14,17 +14,18 @@ use std::{
 use bollard::{
     API_DEFAULT_VERSION, BollardRequest, body_full,
     errors::Error as BollardError,
-    models::ContainerCreateBody,
+    models::{ContainerCreateBody, VolumeCreateRequest},
     query_parameters::{
         CreateContainerOptions, CreateImageOptions, EventsOptions, ImportImageOptions, KillContainerOptions,
-        ListContainersOptions, LogsOptions, RemoveContainerOptions, StopContainerOptions,
+        ListContainersOptions, ListImagesOptions, ListVolumesOptions, LogsOptions, RemoveContainerOptions,
+        RemoveImageOptions, RemoveVolumeOptions, StopContainerOptions, TagImageOptions,
     },
 };
 use bytes::Bytes;
 use futures_util::{FutureExt as _, TryStreamExt as _};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header, request::Parts};
 use http_body_util::Full;
-use lighterman_calls::{ContainerTarget, RefusalClass, Signal, labels};
+use lighterman_calls::{ContainerTarget, ImageTarget, Platform, RefusalClass, Signal, labels};
 use lighterman_contracts::LogRequest;
 use lighterman_ids::{ImageRef, InstanceId, RuntimeName, Wall};
 
@@ -119,13 +120,58 @@ impl Scribe {
     }
 
     /// A digest goes where the tag goes, and wins over it, as in the engine's own client.
-    pub(crate) fn pull(&self, image: &ImageRef) -> Result<Written, NotDone> {
+    pub(crate) fn pull(&self, image: &ImageRef, platform: Option<Platform>) -> Result<Written, NotDone> {
         let options = CreateImageOptions {
+            platform: platform.map_or_else(String::new, |platform| platform.as_str().into()),
             from_image: Some(image.name().into()),
             tag: Some(image.digest().or_else(|| image.tag()).unwrap_or("latest").into()),
             ..CreateImageOptions::default()
         };
         self.written(|docker| async move { docker.create_image(Some(options), None, None).try_next().await })
+    }
+
+    pub(crate) fn resolve_digest(&self, image: &ImageRef) -> Result<Written, NotDone> {
+        let name = image.pull_name();
+        self.written(|docker| async move { docker.inspect_registry_image(&name, None).await })
+    }
+
+    pub(crate) fn tag_image(&self, image: &ImageTarget, tag: &ImageRef) -> Result<Written, NotDone> {
+        let options =
+            TagImageOptions { repo: Some(tag.name().into()), tag: Some(tag.tag().unwrap_or("latest").into()) };
+        let image = image.to_string();
+        self.written(|docker| async move { docker.tag_image(&image, Some(options)).await })
+    }
+
+    pub(crate) fn remove_image(&self, image: &ImageTarget) -> Result<Written, NotDone> {
+        let options = RemoveImageOptions { force: false, noprune: false, ..RemoveImageOptions::default() };
+        let image = image.to_string();
+        self.written(|docker| async move { docker.remove_image(&image, Some(options), None).await })
+    }
+
+    pub(crate) fn list_images(&self) -> Result<Written, NotDone> {
+        let options = ListImagesOptions { digests: true, ..ListImagesOptions::default() };
+        self.written(|docker| async move { docker.list_images(Some(options)).await })
+    }
+
+    /// The body is sent beside it, like that of `create`: options of a volume can hold a password.
+    pub(crate) fn create_volume(&self) -> Result<Written, NotDone> {
+        self.written(|docker| async move { docker.create_volume(VolumeCreateRequest::default()).await })
+    }
+
+    pub(crate) fn inspect_volume(&self, volume: &RuntimeName) -> Result<Written, NotDone> {
+        let name = volume.as_str();
+        self.written(|docker| async move { docker.inspect_volume(name).await })
+    }
+
+    pub(crate) fn remove_volume(&self, volume: &RuntimeName) -> Result<Written, NotDone> {
+        let name = volume.as_str();
+        self.written(|docker| async move { docker.remove_volume(name, None::<RemoveVolumeOptions>).await })
+    }
+
+    pub(crate) fn list_volumes(&self, instance: &InstanceId) -> Result<Written, NotDone> {
+        let options =
+            ListVolumesOptions { filters: Some(HashMap::from([("label".into(), vec![instance_label(instance)])])) };
+        self.written(|docker| async move { docker.list_volumes(Some(options)).await })
     }
 
     pub(crate) fn load_image(&self) -> Result<Written, NotDone> {
@@ -138,8 +184,11 @@ impl Scribe {
     }
 
     /// The body is not given to bollard: it logs bodies at debug level, environment included.
-    pub(crate) fn create(&self, name: &RuntimeName) -> Result<Written, NotDone> {
-        let options = CreateContainerOptions { name: Some(name.as_str().into()), ..CreateContainerOptions::default() };
+    pub(crate) fn create(&self, name: &RuntimeName, platform: Option<Platform>) -> Result<Written, NotDone> {
+        let options = CreateContainerOptions {
+            name: Some(name.as_str().into()),
+            platform: platform.map_or_else(String::new, |platform| platform.as_str().into()),
+        };
         self.written(
             |docker| async move { docker.create_container(Some(options), ContainerCreateBody::default()).await },
         )

@@ -52,6 +52,10 @@ pub(crate) enum Addresses<'a> {
     Startable(&'a str),
     /// A container; nothing else can be missing.
     Container,
+    /// A volume that is to be: only its driver can be missing.
+    NewVolume,
+    /// A volume; nothing else can be missing.
+    Volume,
 }
 
 /// The words of an answer that is not a success.
@@ -65,7 +69,7 @@ pub(crate) struct Words {
 
 /// The table: status and text to outcome. Texts seen on engine 20.10 unless a row says otherwise.
 pub(crate) fn verdict(call: Addresses<'_>, status: StatusCode, words: Words) -> NotDone {
-    use RefusalClass::{Invalid, NoSpace, PeerFault, RateLimited, Unauthorised, Unsupported};
+    use RefusalClass::{Invalid, NoSpace, NotFound, PeerFault, RateLimited, Unauthorised, Unsupported};
 
     let text = words.text.as_str();
     let class = match status.as_u16() {
@@ -74,6 +78,9 @@ pub(crate) fn verdict(call: Addresses<'_>, status: StatusCode, words: Words) -> 
         500..=599 if !words.engine_form => return not_dockers(status, text),
         400.. if is_out_of_space(text) => NoSpace,
         400 if dialect::is_version_refusal(text) => Unsupported,
+        // A container that a new one names, and a volume that a start needs, are missed in other words.
+        400 if call == Addresses::NewContainer && text.contains("No such container: ") => NotFound,
+        500 if matches!(call, Addresses::Startable(_)) && text.ends_with(": no such volume") => NotFound,
         404 => return missing(call, words),
         400 | 500 if call == Addresses::RemoteImage => {
             let otherwise = if status == StatusCode::BAD_REQUEST { Invalid } else { PeerFault };
@@ -123,12 +130,12 @@ fn missing(call: Addresses<'_>, words: Words) -> NotDone {
         return NotDone::refused(RefusalClass::Unsupported, words.text);
     }
     match call {
-        Addresses::Container | Addresses::Image => NotDone::Gone,
+        Addresses::Container | Addresses::Image | Addresses::Volume => NotDone::Gone,
         Addresses::Startable(target) if names_only(&words.text, target) => NotDone::Gone,
         Addresses::RemoteImage => {
             NotDone::refused(registry_class(&words.text).unwrap_or(RefusalClass::NotFound), words.text)
         }
-        Addresses::Startable(_) | Addresses::NewContainer | Addresses::Nothing => {
+        Addresses::Startable(_) | Addresses::NewContainer | Addresses::NewVolume | Addresses::Nothing => {
             NotDone::refused(RefusalClass::NotFound, words.text)
         }
     }
@@ -207,7 +214,7 @@ mod tests {
 
     #[test]
     fn status_and_text_tell_the_outcome() {
-        use Addresses::{Container, Image, NewContainer, Nothing, RemoteImage, Startable};
+        use Addresses::{Container, Image, NewContainer, NewVolume, Nothing, RemoteImage, Startable, Volume};
         let rows: &[(Addresses<'_>, u16, &str, &str)] = &[
             // 404: the addressed object, or another one.
             (Container, 404, "No such container: 0123456789ab", "gone"),
@@ -219,6 +226,12 @@ mod tests {
             (NewContainer, 404, "No such image: web:1", "not found"),
             (NewContainer, 404, "No such container: pause", "not found"),
             (Nothing, 404, "no such thing", "not found"),
+            (Volume, 404, "get site: no such volume", "gone"),
+            (NewVolume, 404, "create site: error looking up volume plugin x: plugin \"x\" not found", "not found"),
+            // What a container needs, missed in other words than 404.
+            (NewContainer, 400, "No such container: store", "not found"),
+            (NewContainer, 400, "could not get container for store: No such container: store", "not found"),
+            (Startable(ID), 500, "get site: no such volume", "not found"),
             (Container, 404, "page not found", "unsupported"),
             // 409.
             (
@@ -232,6 +245,21 @@ mod tests {
             (Container, 409, "You cannot remove a running container ab. Stop the container before", "conflict"),
             (Container, 409, "removal of container ab is already in progress", "conflict"),
             (Container, 409, "Cannot kill container: ab: Container ab is not running", "conflict"),
+            (Startable(ID), 409, "cannot join network of a non running container: ab", "conflict"),
+            (Volume, 409, "remove site: volume is in use - [ab, cd]", "conflict"),
+            (
+                Image,
+                409,
+                "conflict: unable to remove repository reference \"web:1\" (must force) - container ab is using its \
+                 referenced image cd",
+                "conflict",
+            ),
+            (
+                Image,
+                409,
+                "conflict: unable to delete cd (must be forced) - image is referenced in multiple",
+                "conflict",
+            ),
             // A name in use means something only where a name was asked for.
             (Container, 409, "name already in use", "conflict"),
             // The call itself.
@@ -261,6 +289,7 @@ mod tests {
             ),
             (Container, 500, "unauthorized is only a word here", "runtime fault"),
             (Container, 503, "this node is not a swarm manager", "runtime fault"),
+            (Startable(ID), 500, "Cannot link to a non running container: /store AS /web/s", "runtime fault"),
             // Somebody in between.
             (Container, 502, "bad gateway", "ConnectionLost"),
             (Container, 504, "gateway timeout", "ConnectionLost"),

@@ -6,13 +6,14 @@ use std::{error::Error, future::ready, sync::Arc, time::Duration};
 use futures_core::Stream;
 use futures_util::stream;
 use lighterman_calls::{
-    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, Lost, LostCause, Outcome,
-    PullLimits, PullStep, RuntimeVersion, Signal, Watched,
+    ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, ImageSummary, ImageTarget,
+    Lost, LostCause, Outcome, Platform, PullLimits, PullStep, RemoteImage, RuntimeVersion, Signal, VolumeFacts,
+    VolumeRequest, Watched,
 };
 use lighterman_contracts::{Batch, Checkpoint, Clock, CommitError, ContainerRuntime, Entropy};
 use lighterman_driver::{Driver, HostClock, Options, OsEntropy, Update};
 use lighterman_engine::{Engine, HostSettings, SavedState};
-use lighterman_ids::{ImageRef, InstanceId, Wall};
+use lighterman_ids::{ImageRef, InstanceId, RuntimeName, Wall};
 use lighterman_records::Ledger;
 use lighterman_turn::Turns;
 
@@ -59,8 +60,46 @@ impl ContainerRuntime for Away {
         away()
     }
 
-    fn pull(&self, _: &ImageRef, _: PullLimits, _: Duration) -> impl Stream<Item = PullStep> + Send {
+    fn pull(
+        &self,
+        _: &ImageRef,
+        _: Option<Platform>,
+        _: PullLimits,
+        _: Duration,
+    ) -> impl Stream<Item = PullStep> + Send {
         stream::once(ready(PullStep::End(away())))
+    }
+
+    async fn resolve_digest(&self, _: &ImageRef, _: Duration) -> Outcome<RemoteImage> {
+        away()
+    }
+
+    async fn tag_image(&self, _: &ImageTarget, _: &ImageRef, _: Duration) -> Outcome<()> {
+        away()
+    }
+
+    async fn remove_image(&self, _: &ImageTarget, _: Duration) -> Outcome<()> {
+        away()
+    }
+
+    async fn list_images(&self, _: Duration) -> Outcome<Vec<ImageSummary>> {
+        away()
+    }
+
+    async fn create_volume(&self, _: &VolumeRequest, _: Duration) -> Outcome<Box<VolumeFacts>> {
+        away()
+    }
+
+    async fn inspect_volume(&self, _: &RuntimeName, _: Duration) -> Outcome<Box<VolumeFacts>> {
+        away()
+    }
+
+    async fn remove_volume(&self, _: &RuntimeName, _: Duration) -> Outcome<()> {
+        away()
+    }
+
+    async fn list_volumes(&self, _: &InstanceId, _: Duration) -> Outcome<Vec<VolumeFacts>> {
+        away()
     }
 
     async fn create(&self, _: &CreateRequest, _: Duration) -> Outcome<Created> {

@@ -8,7 +8,7 @@ use std::{
 
 use lighterman_calls::{Answer, Call, Lost, LostCause, PullProgress, Request};
 use lighterman_contracts::{ContainerRuntime, perform};
-use lighterman_ids::ActionId;
+use lighterman_ids::{ActionId, ImageRef};
 use tokio::{
     sync::broadcast,
     task::{self, AbortHandle, JoinError, JoinSet},
@@ -111,6 +111,14 @@ async fn execute<R: ContainerRuntime>(
         Request::Ping
         | Request::Version
         | Request::InspectImage(_)
+        | Request::ResolveDigest(_)
+        | Request::TagImage { .. }
+        | Request::RemoveImage(_)
+        | Request::ListImages
+        | Request::CreateVolume(_)
+        | Request::InspectVolume(_)
+        | Request::RemoveVolume(_)
+        | Request::ListVolumes(_)
         | Request::Create(_)
         | Request::Start(_)
         | Request::Inspect(_)
@@ -119,13 +127,44 @@ async fn execute<R: ContainerRuntime>(
         | Request::Remove(_)
         | Request::List(_) => None,
     };
-    let tell = move |step: PullProgress| {
-        if let Some(image) = &image {
-            // An error only says that nobody looks.
-            let _nobody_looks = progress.send(PullNews { image: image.clone(), step });
+    let mut told = image.map(|image| Told { image, progress, last: BTreeMap::new() });
+    let tell = |step: PullProgress| {
+        if let Some(told) = &mut told {
+            told.tell(step);
         }
     };
-    perform(runtime.as_ref(), &call, tell).await
+    let answer = perform(runtime.as_ref(), &call, tell).await;
+    if let Some(told) = told {
+        told.tell_the_last();
+    }
+    answer
+}
+
+/// What readers are told of one pull.
+struct Told {
+    image: ImageRef,
+    progress: broadcast::Sender<PullNews>,
+    /// The last step of each layer; an engine refuses images with more than 127 of them.
+    last: BTreeMap<String, PullProgress>,
+}
+
+impl Told {
+    fn tell(&mut self, step: PullProgress) {
+        self.send(step.clone());
+        self.last.insert(step.layer.clone(), step);
+    }
+
+    /// How each layer ended, once more: bytes of others may have pushed it out before a slow reader took it.
+    fn tell_the_last(mut self) {
+        for step in std::mem::take(&mut self.last).into_values() {
+            self.send(step);
+        }
+    }
+
+    fn send(&self, step: PullProgress) {
+        // An error only says that nobody looks.
+        let _nobody_looks = self.progress.send(PullNews { image: self.image.clone(), step });
+    }
 }
 
 /// What an executor that panicked leaves behind: the call may have been made.

@@ -57,9 +57,17 @@
 //! #     fn ping(&self, _: Duration) -> F<()> { ready(away()) }
 //! #     fn version(&self, _: Duration) -> F<RuntimeVersion> { ready(away()) }
 //! #     fn inspect_image(&self, _: &ImageRef, _: Duration) -> F<Box<ImageFacts>> { ready(away()) }
-//! #     fn pull(&self, _: &ImageRef, _: PullLimits, _: Duration) -> impl futures_core::Stream<Item = PullStep> + Send {
+//! #     fn pull(&self, _: &ImageRef, _: Option<Platform>, _: PullLimits, _: Duration) -> impl futures_core::Stream<Item = PullStep> + Send {
 //! #         futures_util::stream::empty()
 //! #     }
+//! #     fn resolve_digest(&self, _: &ImageRef, _: Duration) -> F<RemoteImage> { ready(away()) }
+//! #     fn tag_image(&self, _: &ImageTarget, _: &ImageRef, _: Duration) -> F<()> { ready(away()) }
+//! #     fn remove_image(&self, _: &ImageTarget, _: Duration) -> F<()> { ready(away()) }
+//! #     fn list_images(&self, _: Duration) -> F<Vec<ImageSummary>> { ready(away()) }
+//! #     fn create_volume(&self, _: &VolumeRequest, _: Duration) -> F<Box<VolumeFacts>> { ready(away()) }
+//! #     fn inspect_volume(&self, _: &RuntimeName, _: Duration) -> F<Box<VolumeFacts>> { ready(away()) }
+//! #     fn remove_volume(&self, _: &RuntimeName, _: Duration) -> F<()> { ready(away()) }
+//! #     fn list_volumes(&self, _: &InstanceId, _: Duration) -> F<Vec<VolumeFacts>> { ready(away()) }
 //! #     fn create(&self, _: &CreateRequest, _: Duration) -> F<Created> { ready(away()) }
 //! #     fn start(&self, _: &ContainerTarget, _: Duration) -> F<()> { ready(away()) }
 //! #     fn inspect(&self, _: &ContainerTarget, _: Duration) -> F<Box<ContainerFacts>> { ready(away()) }

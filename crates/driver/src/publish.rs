@@ -96,7 +96,8 @@ impl Updates {
     }
 }
 
-/// Every step of every pull from the moment of asking on, but for those that a slow reader missed.
+/// Every step of every pull from the moment of asking on, but for those that a slow reader missed. When a pull
+/// ends, the last step of each of its layers comes once more, so that nobody misses how it ended.
 #[derive(Debug)]
 pub struct Progress {
     /// `None`: the driver had ended before.

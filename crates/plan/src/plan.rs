@@ -86,14 +86,15 @@ pub fn plan(task: TaskSpec, behaviours: &BTreeMap<ContainerName, Behaviour>, set
     course.conclude(end)
 }
 
-/// How long after the last change another can come that no wait tells of: from programs and health checks.
+/// How long after the last change another can come that no wait tells of: from programs, health checks and start
+/// timeouts.
 fn settles_within(definition: &Arc<TaskDefinition>, behaviours: &BTreeMap<ContainerName, Behaviour>) -> Duration {
     let of_container = |container: &lighterman_taskdef::ContainerDefinition| {
         let lasts = behaviours.get(&container.name).map_or(Duration::ZERO, Behaviour::lasts);
         let probes = container.health_check.as_ref().map_or(Duration::ZERO, |check| {
             check.start_period + (check.interval + check.timeout) * (check.retries + 1)
         });
-        lasts + probes
+        lasts + probes + container.start_timeout.unwrap_or_default()
     };
     definition.containers.iter().map(of_container).sum::<Duration>() + Duration::from_secs(1)
 }

@@ -18,19 +18,11 @@ fn main() {
     let name = RuntimeName::parse("web").expect("a good name");
     let request = CreateRequest {
         name: name.clone(),
+        platform: None,
         config: ContainerConfig {
-            image,
-            entrypoint: None,
             cmd: Some("print hello + sleep 60".split(' ').map(Into::into).collect()),
-            env: Default::default(),
             labels: BTreeMap::from([(labels::INSTANCE.into(), instance.to_string())]),
-            user: None,
-            working_dir: None,
-            hostname: None,
-            tty: false,
-            open_stdin: false,
-            exposed_ports: Vec::new(),
-            healthcheck: None,
+            ..ContainerConfig::new(image)
         },
         host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
     };

@@ -10,12 +10,13 @@ use alloc::{
 
 use lighterman_calls::{
     ContainerFacts, ContainerSummary, CreateRequest, ExitCode, HealthFacts, HealthTest, HealthWord, HealthcheckConfig,
-    Phase, PublishedPort, labels,
+    NetworkMode, Phase, PublishedPort, labels,
 };
 use lighterman_ids::{ImageId, Mono, RuntimeId, RuntimeName, Wall};
 
 use crate::{
     image::{LocalImage, ProgramKind},
+    needs::Needs,
     process::{Process, World},
 };
 
@@ -53,6 +54,7 @@ pub(crate) struct Container {
     /// A removal fails as long as this holds.
     pub(crate) wedged: bool,
     pub(crate) lock: Lock,
+    pub(crate) needs: Needs,
     /// How often it was started; also names the current run.
     pub(crate) runs: u64,
 }
@@ -114,8 +116,8 @@ impl Container {
         id: RuntimeId,
         request: CreateRequest,
         image: &LocalImage,
-        created_at: Wall,
-        ordinal: u64,
+        needs: Needs,
+        (created_at, ordinal): (Wall, u64),
     ) -> Self {
         let config = &request.config;
         let mut all_labels = image.labels.clone();
@@ -125,7 +127,7 @@ impl Container {
             env: environment(&id, &request, image),
             directory: config.working_dir.clone().unwrap_or_else(|| "/".to_owned()),
             memory: request.host.memory,
-            init: request.host.init == Some(true),
+            first: request.host.init != Some(true) && request.host.pid_mode.is_none(),
         };
         Self {
             labels: all_labels,
@@ -148,6 +150,7 @@ impl Container {
             removal: Removal::None,
             wedged: false,
             lock: Lock::default(),
+            needs,
             runs: 0,
             id,
             request,
@@ -168,6 +171,11 @@ impl Container {
             State::Running(run) => Some(run),
             State::Created | State::Exited | State::Dead => None,
         }
+    }
+
+    /// Whether it has an address of its own on the engine's bridge.
+    pub(crate) const fn has_bridge(&self) -> bool {
+        matches!(self.request.host.network_mode, None | Some(NetworkMode::Bridge))
     }
 
     pub(crate) const fn is_running(&self) -> bool {
@@ -203,13 +211,12 @@ impl Container {
 
     fn phase(&self) -> Phase {
         let never_ran = self.started_at.is_none();
+        let code = self.finished_at.is_some().then_some(self.exit_code);
         match &self.state {
             State::Running(_) => Phase::Running,
-            State::Dead => Phase::Dead,
+            State::Dead => Phase::Dead { code },
             State::Created if never_ran && self.error.is_empty() => Phase::Created,
-            State::Created | State::Exited => {
-                Phase::Exited { code: self.finished_at.is_some().then_some(self.exit_code) }
-            }
+            State::Created | State::Exited => Phase::Exited { code },
         }
     }
 

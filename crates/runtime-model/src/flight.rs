@@ -19,7 +19,7 @@ use crate::{
     latency::Disturbance,
     model::{Model, Output, Timer},
     outage::Power,
-    text, validate,
+    text, validate, volume,
 };
 
 /// What is asked of the engine.
@@ -148,7 +148,7 @@ impl Model {
             Power::Down | Power::Leaving => return self.contact_lost(token, LostCause::ConnectionLost),
         }
         if let (Some(refusal), Ask::Call(request)) = (flight.refused.take(), &flight.ask) {
-            let answer = refuse(request, refusal);
+            let answer = request.not_done(Outcome::Refused(refusal));
             return self.reply_after_look(token, answer);
         }
         match &flight.ask {
@@ -158,8 +158,20 @@ impl Model {
                 self.container_arrives(token, &target);
             }
             Ask::Call(request) => match request {
-                Request::Ping | Request::Version | Request::InspectImage(_) | Request::List(_) => {
-                    self.work(token, self.settings.latencies.look);
+                Request::Ping
+                | Request::Version
+                | Request::InspectImage(_)
+                | Request::ResolveDigest(_)
+                | Request::TagImage { .. }
+                | Request::RemoveImage(_)
+                | Request::ListImages
+                | Request::InspectVolume(_)
+                | Request::RemoveVolume(_)
+                | Request::ListVolumes(_)
+                | Request::List(_) => self.work(token, self.settings.latencies.look),
+                Request::CreateVolume(request) => {
+                    let search = volume::search(request);
+                    self.work(token, self.settings.latencies.look.saturating_add(search));
                 }
                 Request::Create(request) => {
                     let request = request.clone();
@@ -230,6 +242,14 @@ impl Model {
                 | Request::Version
                 | Request::InspectImage(_)
                 | Request::Pull { .. }
+                | Request::ResolveDigest(_)
+                | Request::TagImage { .. }
+                | Request::RemoveImage(_)
+                | Request::ListImages
+                | Request::CreateVolume(_)
+                | Request::InspectVolume(_)
+                | Request::RemoveVolume(_)
+                | Request::ListVolumes(_)
                 | Request::Create(_)
                 | Request::List(_) => {}
             },
@@ -282,6 +302,17 @@ impl Model {
                 let facts = self.images.find(&image).map(|image| Box::new(image.facts()));
                 self.reply(token, Answer::InspectImage(facts.map_or(Outcome::Gone, Outcome::Done)));
             }
+            Request::ResolveDigest(image) => self.digest_resolved(token, &image),
+            Request::TagImage { image, tag } => self.image_tagged(token, &image, &tag),
+            Request::RemoveImage(image) => self.image_removed(token, &image),
+            Request::ListImages => {
+                let listed = self.images.listed();
+                self.reply(token, Answer::ListImages(Outcome::Done(listed)));
+            }
+            Request::CreateVolume(request) => self.volume_created(token, &request),
+            Request::InspectVolume(name) => self.volume_inspected(token, &name),
+            Request::RemoveVolume(name) => self.volume_removed(token, &name),
+            Request::ListVolumes(instance) => self.volumes_listed(token, &instance),
             Request::List(instance) => {
                 let listed = self.listed(&instance);
                 self.reply(token, Answer::List(Outcome::Done(listed)));
@@ -367,12 +398,7 @@ impl Model {
     }
 
     fn create_arrives(&mut self, token: u64, request: &CreateRequest) {
-        let refusal = match self.images.find(&request.config.image) {
-            None => Some(text::no_such_image(&request.config.image)),
-            Some(image) => validate::refusal(request, image)
-                .or_else(|| self.names.get(&request.name).map(|holder| text::name_in_use(&request.name, holder))),
-        };
-        if let Some(refusal) = refusal {
+        if let Some(refusal) = self.create_refused(request) {
             return self.reply_after_look(token, Answer::Create(Outcome::Refused(refusal)));
         }
         let id = self.draw_id();
@@ -380,22 +406,41 @@ impl Model {
         self.work_as(token, self.settings.latencies.create, Stage::Creating(id));
     }
 
+    /// What is looked at before the name is taken, in this order (seen on 20.10).
+    fn create_refused(&self, request: &CreateRequest) -> Option<Refusal> {
+        if let Some(refusal) = validate::refusal(request).or_else(|| self.missing_namespace(&request.host)) {
+            return Some(refusal);
+        }
+        let Some(image) = self.images.find(&request.config.image) else {
+            return Some(text::no_such_image(&request.config.image));
+        };
+        validate::no_command(request, image)
+            .or_else(|| self.names.get(&request.name).map(|holder| text::name_in_use(&request.name, holder)))
+    }
+
     fn created(&mut self, token: u64, id: RuntimeId) {
         let Some(Ask::Call(Request::Create(request))) = self.flights.get(&token).map(|flight| flight.ask.clone())
         else {
             return;
         };
-        let Some(image) = self.images.find(&request.config.image).cloned() else {
-            // Removed while the container was being made.
-            self.names.remove(&request.name);
-            let refusal = text::no_such_image(&request.config.image);
-            return self.reply(token, Answer::Create(Outcome::Refused(refusal)));
+        // The image may have been removed meanwhile.
+        let found = self.images.find(&request.config.image).cloned();
+        let found = found.ok_or_else(|| text::no_such_image(&request.config.image));
+        let outcome = match found.and_then(|image| Ok((image, self.needs_of(&request)?))) {
+            Ok((image, needs)) => {
+                let warnings = validate::warnings(&request);
+                let when = (self.clock.wall, self.next_serial());
+                let container = Container::new(id.clone(), *request, &image, needs, when);
+                self.containers.insert(id.clone(), container);
+                self.event(&id, EventAction::Create);
+                Outcome::Done(Created { id, warnings })
+            }
+            Err(refusal) => {
+                self.names.remove(&request.name);
+                Outcome::Refused(refusal)
+            }
         };
-        let ordinal = self.next_serial();
-        let container = Container::new(id.clone(), *request, &image, self.clock.wall, ordinal);
-        self.containers.insert(id.clone(), container);
-        self.event(&id, EventAction::Create);
-        self.reply(token, Answer::Create(Outcome::Done(Created { id, warnings: Vec::new() })));
+        self.reply(token, Answer::Create(outcome));
     }
 
     fn watch_opens(&mut self, token: u64, instance: InstanceId, since: Option<Wall>) {
@@ -411,7 +456,7 @@ impl Model {
         let Some(flight) = self.flights.get(&token) else { return };
         match &flight.ask {
             Ask::Call(request) => {
-                let answer = gone(request);
+                let answer = request.not_done(Outcome::Gone);
                 self.reply_after_look(token, answer);
             }
             Ask::Watch { .. } | Ask::Force(..) => drop(self.land(token)),
@@ -480,37 +525,5 @@ pub(crate) fn words(cause: LostCause) -> String {
         LostCause::Unreachable => "the engine's socket refuses connections".to_string(),
         LostCause::ConnectionLost => "the connection ended before the answer was complete".to_string(),
         LostCause::Garbled => "the answer is not of the protocol".to_string(),
-    }
-}
-
-fn gone(request: &Request) -> Answer {
-    match request {
-        Request::Ping => Answer::Ping(Outcome::Gone),
-        Request::Version => Answer::Version(Outcome::Gone),
-        Request::InspectImage(_) => Answer::InspectImage(Outcome::Gone),
-        Request::Pull { .. } => Answer::Pull(Outcome::Gone),
-        Request::Create(_) => Answer::Create(Outcome::Gone),
-        Request::Start(_) => Answer::Start(Outcome::Gone),
-        Request::Inspect(_) => Answer::Inspect(Outcome::Gone),
-        Request::Stop { .. } => Answer::Stop(Outcome::Gone),
-        Request::Kill { .. } => Answer::Kill(Outcome::Gone),
-        Request::Remove(_) => Answer::Remove(Outcome::Gone),
-        Request::List(_) => Answer::List(Outcome::Gone),
-    }
-}
-
-fn refuse(request: &Request, refusal: Refusal) -> Answer {
-    match request {
-        Request::Ping => Answer::Ping(Outcome::Refused(refusal)),
-        Request::Version => Answer::Version(Outcome::Refused(refusal)),
-        Request::InspectImage(_) => Answer::InspectImage(Outcome::Refused(refusal)),
-        Request::Pull { .. } => Answer::Pull(Outcome::Refused(refusal)),
-        Request::Create(_) => Answer::Create(Outcome::Refused(refusal)),
-        Request::Start(_) => Answer::Start(Outcome::Refused(refusal)),
-        Request::Inspect(_) => Answer::Inspect(Outcome::Refused(refusal)),
-        Request::Stop { .. } => Answer::Stop(Outcome::Refused(refusal)),
-        Request::Kill { .. } => Answer::Kill(Outcome::Refused(refusal)),
-        Request::Remove(_) => Answer::Remove(Outcome::Refused(refusal)),
-        Request::List(_) => Answer::List(Outcome::Refused(refusal)),
     }
 }

@@ -10,8 +10,12 @@ use alloc::{
 };
 use core::time::Duration;
 
-use lighterman_calls::{HealthcheckConfig, ImageFacts, Refusal, RefusalClass};
-use lighterman_ids::{ImageId, ImageRef};
+use lighterman_calls::{
+    Answer, HealthcheckConfig, ImageFacts, ImageSummary, ImageTarget, Outcome, Refusal, RefusalClass, RemoteImage,
+};
+use lighterman_ids::{Digest, ImageId, ImageRef, Wall};
+
+use crate::{container::Container, model::Model, text};
 
 /// A program that the model can play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +45,10 @@ pub struct LocalImage {
     pub health_test: Option<Vec<String>>,
     /// `Config.Healthcheck`, where its test is one that can be run.
     pub healthcheck: Option<HealthcheckConfig>,
+    /// When it was built, in whole seconds.
+    pub created_at: Option<Wall>,
+    /// Bytes that it takes.
+    pub size: u64,
     /// What can be executed, by absolute path. A command that is not among them is missing.
     pub programs: BTreeMap<String, ProgramKind>,
 }
@@ -57,6 +65,8 @@ impl LocalImage {
             labels: BTreeMap::new(),
             health_test: None,
             healthcheck: None,
+            created_at: Some(Wall(0)),
+            size: 1 << 20,
             programs: BTreeMap::from([(path.to_owned(), kind)]),
         }
     }
@@ -161,6 +171,28 @@ impl Images {
         true
     }
 
+    fn locate(&self, target: &ImageTarget) -> Option<&LocalImage> {
+        match target {
+            ImageTarget::Name(name) => self.find(name),
+            ImageTarget::Id(id) => self.by_id.get(id),
+        }
+    }
+
+    fn names_of(&self, id: &ImageId) -> Vec<String> {
+        self.names.iter().filter(|(_, named)| *named == id).map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(crate) fn listed(&self) -> Vec<ImageSummary> {
+        let summary = |image: &LocalImage| ImageSummary {
+            id: image.id.clone(),
+            names: self.names_of(&image.id),
+            repo_digests: image.repo_digests.clone(),
+            created_at: image.created_at,
+            size: image.size,
+        };
+        self.by_id.values().map(summary).collect()
+    }
+
     pub(crate) fn set_source(&mut self, name: &ImageRef, source: Source) {
         self.sources.insert(name.pull_name(), source);
     }
@@ -172,6 +204,84 @@ impl Images {
             None => Fetch::Fails(missing(name)),
             Some(source) => source.ask(name),
         }
+    }
+}
+
+impl Model {
+    pub(crate) fn image_tagged(&mut self, token: u64, target: &ImageTarget, tag: &ImageRef) {
+        let outcome = match self.images.locate(target).cloned() {
+            None => Outcome::Gone,
+            Some(image) => {
+                self.images.add(tag, image);
+                self.other_events(1); // tag
+                Outcome::Done(())
+            }
+        };
+        self.reply(token, Answer::TagImage(outcome));
+    }
+
+    pub(crate) fn image_removed(&mut self, token: u64, target: &ImageTarget) {
+        let outcome = match self.images.locate(target).map(|image| image.id.clone()) {
+            None => Outcome::Gone,
+            Some(id) => match self.image_held(target, &id) {
+                Some(refusal) => Outcome::Refused(refusal),
+                None => {
+                    self.untag(target, &id);
+                    Outcome::Done(())
+                }
+            },
+        };
+        self.reply(token, Answer::RemoveImage(outcome));
+    }
+
+    /// What keeps an image, or its last name, from being removed without force (seen on 20.10).
+    fn image_held(&self, target: &ImageTarget, id: &ImageId) -> Option<Refusal> {
+        let several = self.images.names_of(id).len() > 1;
+        let mut users: Vec<&Container> = self.containers.values().filter(|user| user.image == *id).collect();
+        users.sort_by_key(|user| user.ordinal);
+        let running = users.iter().find(|user| user.is_running());
+        match (target, running.or_else(|| users.first())) {
+            (ImageTarget::Name(_), _) if several => None,
+            (ImageTarget::Name(name), Some(user)) => Some(text::image_in_use(&name.pull_name(), id, &user.id)),
+            (ImageTarget::Id(_), Some(user)) if !several || user.is_running() => {
+                Some(text::image_of_container(id, &user.id, user.is_running()))
+            }
+            (ImageTarget::Id(_), _) if several => Some(text::image_has_names(id)),
+            (ImageTarget::Name(_) | ImageTarget::Id(_), _) => None,
+        }
+    }
+
+    fn untag(&mut self, target: &ImageTarget, id: &ImageId) {
+        match target {
+            ImageTarget::Name(name) if self.images.names_of(id).len() > 1 => drop(self.images.remove(name)),
+            ImageTarget::Name(_) | ImageTarget::Id(_) => {
+                self.images.names.retain(|_, named| named != id);
+                self.images.by_id.remove(id);
+                self.other_events(1); // delete
+            }
+        }
+        self.other_events(1); // untag
+    }
+
+    pub(crate) fn digest_resolved(&mut self, token: u64, name: &ImageRef) {
+        let outcome = match self.images.fetch(name) {
+            Fetch::Fails(refusal) => Outcome::Refused(refusal),
+            Fetch::Comes { image, .. } => Outcome::Done(remote(&image)),
+            // A registry that stalls does so for every question; only the limit of the call ends it.
+            Fetch::Stalls { .. } => return,
+        };
+        self.reply(token, Answer::ResolveDigest(outcome));
+    }
+}
+
+/// What a registry says of an image; one without a digest of its own goes by that of its configuration.
+fn remote(image: &LocalImage) -> RemoteImage {
+    let written = image.repo_digests.first().and_then(|text| text.split_once('@'));
+    let digest = written.and_then(|(_, digest)| Digest::parse(digest).ok());
+    let otherwise = || Digest::parse(image.id.as_str()).expect("ids and digests are written alike");
+    RemoteImage {
+        digest: digest.unwrap_or_else(otherwise),
+        media_type: "application/vnd.docker.distribution.manifest.v2+json".to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@
 //! `FACTS.md` lists what was seen, and which test holds it.
 //!
 //! Not for: events that come late, doubled or not at all (that is the stream's doing: hold back, repeat
-//! or drop [`Output::Watched`]); networks, volumes and resource use; the output of containers beyond
+//! or drop [`Output::Watched`]); what is in networks and volumes; resource use; the output of containers beyond
 //! the lines that `testbox` prints.
 //!
 //! ```
@@ -50,12 +50,14 @@ mod journal;
 mod latency;
 mod lifecycle;
 mod model;
+mod needs;
 mod outage;
 mod ports;
 mod process;
 mod pull;
 mod text;
 mod validate;
+mod volume;
 
 pub use census::Glance;
 pub use image::{LocalImage, ProgramKind, Source};

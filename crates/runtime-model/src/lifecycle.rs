@@ -47,20 +47,14 @@ impl Model {
     /// What a start does before it makes a process: takes the ports, or says why not.
     fn prepare(&mut self, id: &RuntimeId) -> Result<(), Refusal> {
         let Some(container) = self.containers.get(id) else { return Ok(()) };
-        let request = &container.request;
-        if let Some(network) = request.host.network_mode.as_deref().filter(|mode| !is_network(mode)) {
-            return Err(text::no_such_network(network));
-        }
-        let user = request.config.user.as_deref().unwrap_or_default();
-        let user = user.split(':').next().unwrap_or_default();
-        if !user.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(text::no_such_user(user));
-        }
+        self.networks_ready(container)?;
         let published = self.take_ports(id)?;
         if let Some(container) = self.containers.get_mut(id) {
             container.ports = published;
         }
-        Ok(())
+        let Some(container) = self.containers.get(id) else { return Ok(()) };
+        known_user(container)?;
+        self.namespaces_and_volumes_ready(container)
     }
 
     fn take_ports(&mut self, id: &RuntimeId) -> Result<Vec<PublishedPort>, Refusal> {
@@ -141,6 +135,7 @@ impl Model {
         } else {
             Process::new(kind, container.command.get(1..).unwrap_or_default(), began)
         };
+        container.needs.mounted();
         container.state = State::Running(Run { process, end: None, out_of_memory: false });
         container.runs += 1;
         container.started_at = Some(wall);
@@ -209,6 +204,19 @@ impl Model {
         run.end = Some(end);
         if self.power != Power::Down {
             self.timer(self.settings.latencies.notice, Timer::Notice(key.clone()));
+        }
+        self.namespace_ends(&key.container);
+    }
+
+    /// With the first process of a namespace the kernel ends all others in it.
+    fn namespace_ends(&mut self, owner: &RuntimeId) {
+        let joined = |container: &&Container| container.needs.pid() == Some(owner) && container.is_alive();
+        let joined: Vec<RuntimeId> = self.containers.values().filter(joined).map(|c| c.id.clone()).collect();
+        for id in joined {
+            let (key, now) = (self.run_key(&id), self.clock.mono);
+            let Some(Container { state: State::Running(run), .. }) = self.of_run(&key) else { continue };
+            let end = run.process.kill(now);
+            self.happened(&key, end.into_iter().collect());
         }
     }
 
@@ -330,15 +338,17 @@ impl Model {
     }
 }
 
-/// Modes that need no network of the user's making.
-fn is_network(mode: &str) -> bool {
-    matches!(mode, "default" | "bridge" | "host" | "none") || mode.starts_with("container:")
+/// The images of the model know nobody by name.
+fn known_user(container: &Container) -> Result<(), Refusal> {
+    let user = container.request.config.user.as_deref().unwrap_or_default();
+    let user = user.split(':').next().unwrap_or_default();
+    let is_number = user.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { Ok(()) } else { Err(text::no_such_user(user)) }
 }
 
 /// Bindings that publish something: those whose port is exposed too, on a network of the container's own.
 fn bindings(container: &Container) -> impl Iterator<Item = &(PortKey, PortBinding)> {
-    let request = &container.request;
-    let own = matches!(request.host.network_mode.as_deref(), None | Some("default" | "bridge"));
+    let (request, own) = (&container.request, container.has_bridge());
     request.host.port_bindings.iter().filter(move |(key, _)| own && request.config.exposed_ports.contains(key))
 }
 

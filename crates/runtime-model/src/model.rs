@@ -24,6 +24,7 @@ use crate::{
     outage::Power,
     ports::Ports,
     process::{OutputStream, Probed},
+    volume::Volumes,
 };
 
 /// How a model is set up.
@@ -94,6 +95,7 @@ pub struct Model {
     /// Names taken, also by containers still being made.
     pub(crate) names: BTreeMap<RuntimeName, RuntimeId>,
     pub(crate) images: Images,
+    pub(crate) volumes: Volumes,
     pub(crate) ports: Ports,
     /// Containers that the engine itself is stopping, because it goes or because it came back.
     pub(crate) sweep: BTreeSet<RuntimeId>,
@@ -185,6 +187,7 @@ impl Model {
             containers: BTreeMap::new(),
             names: BTreeMap::new(),
             images: Images::default(),
+            volumes: Volumes::default(),
             ports: Ports::default(),
             sweep: BTreeSet::new(),
             misses_oom: false,

@@ -40,8 +40,8 @@ pub(crate) struct World {
     pub(crate) directory: String,
     /// Memory limit in bytes.
     pub(crate) memory: Option<u64>,
-    /// Whether `docker-init` is process 1, so that the program is not.
-    pub(crate) init: bool,
+    /// Whether the program is process 1: not with `docker-init`, nor among the processes of others.
+    pub(crate) first: bool,
 }
 
 /// Something a process did.
@@ -125,7 +125,7 @@ impl Process {
         let rule = match self.term {
             Some(rule) => rule,
             // The kernel does not let process 1 be ended by a signal that it does not handle.
-            None if world.init => TermRule::Exit { after: Duration::ZERO, code: 143 },
+            None if !world.first => TermRule::Exit { after: Duration::ZERO, code: 143 },
             None => TermRule::Ignore,
         };
         match (rule, self.doom) {

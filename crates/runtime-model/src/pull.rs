@@ -75,7 +75,7 @@ impl Model {
 
     fn pull_of(&self, token: u64) -> Option<(ImageRef, PullLimits)> {
         match &self.flights.get(&token)?.ask {
-            Ask::Call(Request::Pull { image, limits }) => Some((image.clone(), *limits)),
+            Ask::Call(Request::Pull { image, limits, .. }) => Some((image.clone(), *limits)),
             Ask::Call(_) | Ask::Watch { .. } | Ask::Force(..) => None,
         }
     }

@@ -166,6 +166,9 @@ fn refusal(kind: RequestKind, dice: &mut Dice) -> Refusal {
         RequestKind::Ping
         | RequestKind::Version
         | RequestKind::InspectImage
+        | RequestKind::ListImages
+        | RequestKind::InspectVolume
+        | RequestKind::ListVolumes
         | RequestKind::Inspect
         | RequestKind::List
         | RequestKind::Stop
@@ -174,7 +177,11 @@ fn refusal(kind: RequestKind, dice: &mut Dice) -> Refusal {
             &[RefusalClass::PeerFault, RefusalClass::NoSpace, RefusalClass::Invalid, RefusalClass::NotFound]
         }
         RequestKind::Start => &[RefusalClass::PeerFault, RefusalClass::NoSpace],
-        RequestKind::Remove => &[RefusalClass::PeerFault, RefusalClass::Conflict],
+        RequestKind::Remove | RequestKind::RemoveImage | RequestKind::RemoveVolume => {
+            &[RefusalClass::PeerFault, RefusalClass::Conflict]
+        }
+        RequestKind::TagImage | RequestKind::CreateVolume => &[RefusalClass::PeerFault, RefusalClass::NoSpace],
+        RequestKind::ResolveDigest => &[RefusalClass::RateLimited, RefusalClass::PeerFault],
         RequestKind::Pull => &[RefusalClass::RateLimited, RefusalClass::PeerFault, RefusalClass::NoSpace],
     };
     let class = *dice.pick("call", classes);

@@ -17,19 +17,10 @@ async fn main() {
     let name = RuntimeName::parse("web").expect("a good name");
     let request = CreateRequest {
         name: name.clone(),
+        platform: None,
         config: ContainerConfig {
-            image: engine.add_testbox(),
-            entrypoint: None,
             cmd: Some(vec!["exit".into(), "0".into()]),
-            env: Default::default(),
-            labels: Default::default(),
-            user: None,
-            working_dir: None,
-            hostname: None,
-            tty: false,
-            open_stdin: false,
-            exposed_ports: Vec::new(),
-            healthcheck: None,
+            ..ContainerConfig::new(engine.add_testbox())
         },
         host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
     };

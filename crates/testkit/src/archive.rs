@@ -7,7 +7,7 @@ use std::{
 };
 
 use lighterman_calls::{HealthTest, HealthcheckConfig};
-use lighterman_ids::{ImageId, ImageRef};
+use lighterman_ids::{ImageId, ImageRef, Wall};
 use lighterman_runtime_model::{LocalImage, ProgramKind};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -38,15 +38,18 @@ pub(crate) fn read(archive: &[u8]) -> Result<Loaded, ArchiveError> {
     let config_text = file(config_name)?;
     let names = strings(&entry["RepoTags"]);
     let names = names.iter().map(|name| ImageRef::parse(name)).collect::<Result<_, _>>();
-    let mut programs = BTreeMap::new();
+    let (mut programs, mut size) = (BTreeMap::new(), 0);
     for layer in strings(&entry["Layers"]) {
-        programs.extend(programs_of(file(&layer)?)?);
+        let layer = file(&layer)?;
+        size += u64::try_from(layer.len()).unwrap_or(u64::MAX);
+        programs.extend(programs_of(layer)?);
     }
-    let image = image(config_text, programs)?;
+    let image = LocalImage { programs, size, ..image(config_text)? };
     Ok(Loaded { image, names: names.map_err(|_| ArchiveError::Malformed("RepoTags"))? })
 }
 
-fn image(config_text: &[u8], programs: BTreeMap<String, ProgramKind>) -> Result<LocalImage, ArchiveError> {
+/// Without what its layers hold.
+fn image(config_text: &[u8]) -> Result<LocalImage, ArchiveError> {
     let digest: String = Sha256::digest(config_text).iter().map(|byte| format!("{byte:02x}")).collect();
     let id = ImageId::parse(&format!("sha256:{digest}")).expect("64 hex digits after sha256: are an id");
     let all = json(config_text, "the image's configuration")?;
@@ -65,7 +68,10 @@ fn image(config_text: &[u8], programs: BTreeMap<String, ProgramKind>) -> Result<
         labels: labels.collect(),
         health_test: check.is_object().then(|| strings(&check["Test"])),
         healthcheck: healthcheck(check),
-        programs,
+        // What `lighterman-images` builds says so, wherever and whenever it is built.
+        created_at: Some(Wall(0)),
+        size: 0,
+        programs: BTreeMap::new(),
     })
 }
 

@@ -7,14 +7,16 @@
 mod containers;
 mod ends;
 mod events;
+mod joined;
 mod logs;
+mod stored;
 
 use std::{collections::BTreeMap, pin::Pin, time::Duration};
 
 use futures_util::{Stream, StreamExt as _};
 use lighterman_calls::{
-    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, EventAction, HostConfig, Outcome, RuntimeEvent,
-    Signal, Watched, labels,
+    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, EventAction, HostConfig, ImageTarget, Outcome,
+    RuntimeEvent, Signal, Watched, labels,
 };
 use lighterman_contracts::{ContainerRuntime, LogSource};
 use lighterman_ids::{ImageRef, InstanceId, RuntimeId, RuntimeName, Wall};
@@ -23,7 +25,9 @@ use tokio::time::timeout;
 pub use containers::*;
 pub use ends::*;
 pub use events::*;
+pub use joined::*;
 pub use logs::*;
+pub use stored::*;
 
 /// Longer than any step takes that goes well.
 const AMPLE: Duration = Duration::from_secs(60);
@@ -42,17 +46,34 @@ impl<'a, R: ContainerRuntime + LogSource> Contract<'a, R> {
         Self { runtime, instance, image }
     }
 
-    /// Kills and removes every container of the instance and of the foreigner that tests invent.
+    /// Kills and removes every container of the instance and of the foreigner that tests invent, their volumes, and
+    /// the names that images were given.
     pub async fn clean(&self) {
         for instance in [self.instance.clone(), self.foreigner()] {
-            let Outcome::Done(list) = self.runtime.list(&instance, AMPLE).await else { continue };
-            for container in list {
-                let target = ContainerTarget::Id(container.id);
-                // It may have ended, or gone, by itself.
-                let _killed = self.runtime.kill(&target, Signal::Kill, AMPLE).await;
-                let removed = self.runtime.remove(&target, AMPLE).await;
+            self.clean_containers(&instance).await;
+            let Outcome::Done(list) = self.runtime.list_volumes(&instance, AMPLE).await else { continue };
+            for volume in list {
+                let name = RuntimeName::parse(&volume.name).expect("tests give good names");
+                let removed = self.runtime.remove_volume(&name, AMPLE).await;
                 assert!(matches!(removed, Outcome::Done(()) | Outcome::Gone), "{removed:?}");
             }
+        }
+        let own = self.image_name("x");
+        for name in self.image_names().await.iter().filter(|name| name.starts_with(own.name())) {
+            let name = ImageRef::parse(name).expect("tests give good names");
+            let removed = self.runtime.remove_image(&ImageTarget::Name(name), AMPLE).await;
+            assert!(matches!(removed, Outcome::Done(()) | Outcome::Gone), "{removed:?}");
+        }
+    }
+
+    async fn clean_containers(&self, instance: &InstanceId) {
+        let Outcome::Done(list) = self.runtime.list(instance, AMPLE).await else { return };
+        for container in list {
+            let target = ContainerTarget::Id(container.id);
+            // It may have ended, or gone, by itself.
+            let _killed = self.runtime.kill(&target, Signal::Kill, AMPLE).await;
+            let removed = self.runtime.remove(&target, AMPLE).await;
+            assert!(matches!(removed, Outcome::Done(()) | Outcome::Gone), "{removed:?}");
         }
     }
 
@@ -75,19 +96,11 @@ impl<'a, R: ContainerRuntime + LogSource> Contract<'a, R> {
     fn request(&self, name: &str, words: &str) -> CreateRequest {
         CreateRequest {
             name: self.name(name),
+            platform: None,
             config: ContainerConfig {
-                image: self.image.clone(),
-                entrypoint: None,
                 cmd: Some(words.split_whitespace().map(str::to_owned).collect()),
-                env: Default::default(),
                 labels: BTreeMap::from([(labels::INSTANCE.into(), self.instance.to_string())]),
-                user: None,
-                working_dir: None,
-                hostname: None,
-                tty: false,
-                open_stdin: false,
-                exposed_ports: Vec::new(),
-                healthcheck: None,
+                ..ContainerConfig::new(self.image.clone())
             },
             host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
         }
@@ -248,6 +261,16 @@ macro_rules! contract_tests {
             watch_since_replays
             a_watch_is_of_one_instance
             health_is_told_and_shown
+            a_link_needs_a_running_container
+            a_network_is_joined_while_its_container_runs
+            processes_are_joined_and_end_together
+            memory_is_joined_where_it_is_shareable
+            mounts_come_from_another_container
+            volumes_are_made_shown_and_removed
+            a_volume_is_refused_that_cannot_be_made
+            volumes_are_listed_by_instance
+            a_volume_in_use_is_not_removed
+            an_image_has_several_names
             logs_come_as_written
             logs_are_followed_to_the_end
             logs_of_nothing

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use lighterman_calls::{Answer, Call, PullProgress, Request, RequestKind, Watched};
+use lighterman_calls::{Answer, Call, PullProgress, Request, RequestKind, VolumeRequest, Watched};
 use lighterman_contracts::Clock;
 use lighterman_ids::{BootId, ImageId, ImageRef, InstanceId, Moment, Mono, RuntimeId, Wall};
 use lighterman_runtime_model::{Disturbance, LocalImage, Model, Output, OutputStream, Settings};
@@ -263,7 +263,7 @@ impl State {
         self.model.poll_timeout().map(|at| self.begun + at.since(self.base.mono))
     }
 
-    /// The name of the container, or of the image, that a request is about.
+    /// The name of the container, the image or the volume that a request is about.
     fn name_of(&self, request: &Request) -> Option<String> {
         match request {
             Request::Create(request) => Some(request.name.to_string()),
@@ -275,8 +275,14 @@ impl State {
                 let known = self.model.facts(target).map(|facts| facts.name.to_string());
                 Some(known.unwrap_or_else(|| target.to_string()))
             }
-            Request::InspectImage(image) | Request::Pull { image, .. } => Some(image.to_string()),
-            Request::Ping | Request::Version | Request::List(_) => None,
+            Request::InspectImage(image) | Request::Pull { image, .. } | Request::ResolveDigest(image) => {
+                Some(image.to_string())
+            }
+            Request::TagImage { image, .. } | Request::RemoveImage(image) => Some(image.to_string()),
+            Request::CreateVolume(VolumeRequest { name, .. })
+            | Request::InspectVolume(name)
+            | Request::RemoveVolume(name) => Some(name.to_string()),
+            Request::Ping | Request::Version | Request::ListImages | Request::ListVolumes(_) | Request::List(_) => None,
         }
     }
 }

@@ -12,7 +12,7 @@ use lighterman_ids::{ContainerName, DefinitionDigest, Family, ImageId, ImageRef,
 use lighterman_plan::{Ask, Behaviour, Ending, Exit, HealthCourse, Plan, Planned, plan};
 use lighterman_records::Ledger;
 use lighterman_runtime_model::{LocalImage, Settings, Source};
-use lighterman_taskdef::{ContainerDefinition, HealthCheck, HealthTest, TaskDefinition};
+use lighterman_taskdef::{Condition, ContainerDefinition, Dependency, HealthCheck, HealthTest, TaskDefinition};
 use lighterman_testkit::{FakeRuntime, MemoryStore};
 use lighterman_turn::Turns;
 use lighterman_view::TaskView;
@@ -22,19 +22,31 @@ use tokio::time::timeout;
 /// No wait of a test is longer than this, in simulated time.
 const BOUND: Duration = Duration::from_secs(48 * 3_600);
 
+const NAMES: [&str; 2] = ["alpha", "beta"];
+
 /// A container as both sides are told of it: by its program and check, and by what is assumed.
 #[derive(Clone, Debug)]
-struct Case {
+struct Member {
+    name: &'static str,
     behaviour: Behaviour,
     has_check: bool,
+    essential: bool,
     stop_timeout: Option<u64>,
+}
+
+/// A task of two, of which the second may wait for the first.
+#[derive(Clone, Debug)]
+struct Case {
+    members: [Member; 2],
+    condition: Option<Condition>,
     max_calls: usize,
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    // Whole tenths of a second, and no two things at one instant.
-    let tenths = |most: u64| (1..most).prop_map(|tenths| Duration::from_millis(tenths * 100 + 7));
-    let exit = proptest::option::of((any::<u8>(), tenths(900)).prop_map(|(code, after)| Exit { code, after }));
+/// No two things happen at one instant: times are tenths of a second and some milliseconds of their own.
+fn member(place: usize) -> impl Strategy<Value = Member> {
+    let odd = 7 + 6 * u64::try_from(place).unwrap();
+    let tenths = move |most: u64| (1..most).prop_map(move |tenths| Duration::from_millis(tenths * 100 + odd));
+    let exit = proptest::option::of((0..4_u8, tenths(900)).prop_map(|(code, after)| Exit { code, after }));
     let health = prop_oneof![
         Just(HealthCourse::default()),
         tenths(300).prop_map(HealthCourse::HealthyAfter),
@@ -42,15 +54,30 @@ fn case() -> impl Strategy<Value = Case> {
     ];
     let pull = proptest::option::of(tenths(100));
     let behaviour = (exit, health, pull).prop_map(|(exit, health, pull)| Behaviour { exit, health, pull });
-    (behaviour, any::<bool>(), proptest::option::of(1..60_u64), 1..3_usize).prop_map(
-        |(behaviour, has_check, stop_timeout, max_calls)| Case { behaviour, has_check, stop_timeout, max_calls },
-    )
+    let rest = (any::<bool>(), any::<bool>(), proptest::option::of(1..60_u64));
+    (behaviour, rest).prop_map(move |(behaviour, (has_check, second, stop_timeout))| {
+        let essential = place == 0 || second;
+        Member { name: NAMES[place], behaviour, has_check, essential, stop_timeout }
+    })
 }
 
-impl Case {
+fn case() -> impl Strategy<Value = Case> {
+    use Condition::{Complete, Create, Healthy, Start, Success};
+    let condition = proptest::option::of(proptest::sample::select(vec![Create, Start, Complete, Success, Healthy]));
+    (member(0), member(1), condition, 1..4_usize).prop_map(|(one, two, condition, max_calls)| {
+        // Who is waited for to end is not essential, and who is waited for to be healthy has a check.
+        let ends = matches!(condition, Some(Complete | Success));
+        let has_check = one.has_check || condition == Some(Healthy);
+        let one = Member { essential: !ends, has_check, ..one };
+        let two = Member { essential: ends || two.essential, ..two };
+        Case { members: [one, two], condition, max_calls }
+    })
+}
+
+impl Member {
     /// The words of the test program, written down by hand: what a plan makes of the assumption is not asked.
     fn command(&self) -> Vec<String> {
-        let sleep = |time: Duration| format!("sleep {}", time.as_secs_f64());
+        let sleep = |time: Duration| format!("sleep {}.{:03}", time.as_secs(), time.subsec_millis());
         let healthy = match self.behaviour.health {
             HealthCourse::HealthyAfter(after) => Some(after),
             HealthCourse::Unhealthy | HealthCourse::Never => None,
@@ -68,21 +95,35 @@ impl Case {
         steps.join(" + ").split(' ').map(Into::into).collect()
     }
 
-    fn task(&self) -> TaskSpec {
-        let mut web = ContainerDefinition::new(name(), image());
-        web.command = self.command();
-        web.stop_timeout = self.stop_timeout.map(Duration::from_secs);
+    fn definition(&self) -> ContainerDefinition {
+        let mut container = ContainerDefinition::new(name(self.name), self.image());
+        container.command = self.command();
+        container.essential = self.essential;
+        container.stop_timeout = self.stop_timeout.map(Duration::from_secs);
         if self.has_check {
             let words = ["CMD", "/testbox", "healthy", "/ok"].map(String::from);
             let mut check = HealthCheck::new(HealthTest::parse(&words).unwrap());
             (check.interval, check.retries) = (Duration::from_secs(5), 2);
-            web.health_check = Some(check);
+            container.health_check = Some(check);
         }
+        container
+    }
+
+    fn image(&self) -> ImageRef {
+        ImageRef::parse(&format!("site/{}:1", self.name)).unwrap()
+    }
+}
+
+impl Case {
+    fn task(&self) -> TaskSpec {
+        let mut containers = self.members.each_ref().map(Member::definition);
+        let on = |condition| Dependency { container: name(NAMES[0]), condition };
+        containers[1].depends_on = self.condition.map(on).into_iter().collect();
         let id = TaskId::from_bits(5);
         TaskSpec {
             arn: id.local_arn(None),
             id,
-            definition: Arc::new(TaskDefinition::new(Family::parse("site").unwrap(), vec![web])),
+            definition: Arc::new(TaskDefinition::new(Family::parse("site").unwrap(), containers.into())),
             digest: DefinitionDigest::parse(&format!("sha256:{}", "0".repeat(64))).unwrap(),
             seed: 5,
         }
@@ -93,7 +134,8 @@ impl Case {
     }
 
     fn plan(&self) -> Plan {
-        plan(self.task(), &BTreeMap::from([(name(), self.behaviour)]), self.settings())
+        let behaviours = self.members.each_ref().map(|member| (name(member.name), member.behaviour));
+        plan(self.task(), &BTreeMap::from(behaviours), self.settings())
     }
 
     /// Runs it on the driver; the calls, and the last view of the task. What stays is stopped after a while.
@@ -122,20 +164,21 @@ impl Case {
         let runtime = FakeRuntime::new(Settings::default());
         let id = ImageId::parse(&format!("sha256:{}", "7e".repeat(32))).unwrap();
         let testbox = LocalImage::testbox(id);
-        runtime.with_model(|model, _| match self.behaviour.pull {
-            None => model.add_image(&image(), testbox),
-            Some(takes) => model.set_source(&image(), Source::Available { image: Box::new(testbox), layers: 1, takes }),
-        });
+        for member in &self.members {
+            let (image, testbox) = (member.image(), testbox.clone());
+            runtime.with_model(|model, _| match member.behaviour.pull {
+                None => model.add_image(&image, testbox),
+                Some(takes) => {
+                    model.set_source(&image, Source::Available { image: Box::new(testbox), layers: 1, takes });
+                }
+            });
+        }
         runtime
     }
 }
 
-fn name() -> ContainerName {
-    ContainerName::parse("web").unwrap()
-}
-
-fn image() -> ImageRef {
-    ImageRef::parse("site/web:1").unwrap()
+fn name(text: &str) -> ContainerName {
+    ContainerName::parse(text).unwrap()
 }
 
 /// Lets go of the task once it has stopped, as `run` does, and waits until it is gone.
@@ -154,27 +197,27 @@ async fn until_removed(handle: &Handle, updates: &mut Updates) -> Arc<TaskView> 
     }
 }
 
-/// The calls in words, with the ids of containers by the order in which they appear: they are drawn.
-fn in_words<'a>(requests: impl Iterator<Item = &'a Request>) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    requests
-        .map(|request| {
-            let text = format!("{request:?}");
-            let is_id = |word: &&str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
-            let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_id).collect();
-            words.iter().fold(text.clone(), |text, word| {
-                let known = ids.iter().position(|id| id == word).unwrap_or_else(|| {
-                    ids.push((*word).to_owned());
-                    ids.len() - 1
-                });
-                text.replace(word, &format!("id-{known}"))
-            })
-        })
-        .collect()
+/// The calls in words, with the names of containers in place of their ids, which are drawn; then the same in groups:
+/// what happens at one instant may come in another order, but not for one container.
+fn in_words<'a>(requests: impl Iterator<Item = &'a Request>, view: &TaskView) -> [Vec<String>; 3] {
+    let ids: Vec<(String, &str)> = view
+        .containers
+        .iter()
+        .filter_map(|container| Some((container.runtime_id.as_ref()?.to_string(), container.name.as_str())))
+        .collect();
+    let in_words = |request| ids.iter().fold(format!("{request:?}"), |text, (id, name)| text.replace(id, name));
+    let mut all: Vec<String> = requests.map(in_words).collect();
+    let of = |name: &str| all.iter().filter(|text| text.contains(name)).cloned().collect();
+    let [one, two] = NAMES.map(of);
+    all.sort();
+    [all, one, two]
 }
 
 fn requests(calls: &[Planned]) -> impl Iterator<Item = &Request> {
-    calls.iter().filter(|call| call.ask != Ask::Watch).filter_map(|call| call.ask.request())
+    calls.iter().filter_map(|call| match &call.ask {
+        Ask::Call(call) => Some(&call.request),
+        Ask::Watch | Ask::Cancel(_) => None,
+    })
 }
 
 fn same_calls(case: &Case) {
@@ -186,15 +229,15 @@ fn same_calls(case: &Case) {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let (made, last) = runtime.block_on(case.run(stop_after));
-    let planned = in_words(requests(&plan.calls).chain(requests(stop)));
-    assert_eq!(planned, in_words(made.iter()), "{case:?}");
+    let planned = in_words(requests(&plan.calls).chain(requests(stop)), view);
+    assert_eq!(planned, in_words(made.iter(), &last), "{case:?}");
     if stop_after.is_none() {
         assert_eq!((last.exit_code(), &last.reason), (view.exit_code(), &view.reason));
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn a_run_makes_the_calls_of_its_plan(case in case()) {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use lighterman_calls::{ContainerTarget, Outcome, Phase, PortBinding, PortKey, Protocol, RefusalClass, Signal, labels};
+use lighterman_calls::{
+    ContainerTarget, NetworkMode, Outcome, Phase, PortBinding, PortKey, Protocol, RefusalClass, Signal, labels,
+};
 use lighterman_contracts::ContainerRuntime;
 use lighterman_docker_tests::{AMPLE, on_engine};
 use lighterman_ids::{ImageRef, RuntimeId};
@@ -77,7 +79,7 @@ async fn a_name_in_use_is_told_from_other_conflicts() {
 
         // Joining the network of a container that does not run is another 409.
         let mut joining = fixture.request("joining", &["exit", "0"]);
-        joining.host.network_mode = Some(format!("container:{container}"));
+        joining.host.network_mode = Some(NetworkMode::Container(container.clone()));
         let joining = fixture.create(&joining).await;
         let (class, text) = refused(fixture.docker().start(&joining, AMPLE).await);
         assert_eq!(class, RefusalClass::Conflict, "{text}");
@@ -100,7 +102,7 @@ async fn what_is_missing_is_told_from_what_is_gone() {
 
         // The network of a container that has gone is missing; the container itself is not.
         let mut joining = fixture.request("joining", &["exit", "0"]);
-        joining.host.network_mode = Some(format!("container:{nobody}"));
+        joining.host.network_mode = Some(NetworkMode::Container(nobody.clone()));
         match docker.create(&joining, AMPLE).await {
             Outcome::Done(created) => {
                 let (class, text) = refused(docker.start(&ContainerTarget::Id(created.id), AMPLE).await);

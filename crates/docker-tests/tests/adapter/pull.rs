@@ -24,7 +24,7 @@ fn image(fixture: &Fixture) -> ImageArchive {
 }
 
 async fn pulled(fixture: &Fixture, image: &ImageRef, limits: PullLimits) -> (Vec<PullProgress>, Outcome<()>) {
-    let mut steps = fixture.docker().pull(image, limits, AMPLE).collect::<Vec<_>>().await;
+    let mut steps = fixture.docker().pull(image, None, limits, AMPLE).collect::<Vec<_>>().await;
     let Some(PullStep::End(end)) = steps.pop() else { panic!("{steps:?}") };
     let progress = steps.into_iter().map(|step| match step {
         PullStep::Progress(progress) => progress,

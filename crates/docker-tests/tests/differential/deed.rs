@@ -5,7 +5,7 @@ use std::fmt;
 /// How many containers play a part in a sequence, at most.
 pub(crate) const PARTS: usize = 2;
 /// How many deeds a sequence has, at most.
-const LONGEST: u64 = 8;
+const LONGEST: u64 = 10;
 
 /// One thing to do; `part` is which container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +55,18 @@ pub(crate) enum Deed {
     },
     MissingImage,
     InspectImage,
+    /// With this option, if any.
+    CreateVolume {
+        label: &'static str,
+        option: Option<&'static str>,
+    },
+    InspectVolume,
+    RemoveVolume,
+    TagImage,
+    RemoveTag,
 }
 
-/// What a container is like.
+/// What a container is like. Some need the other one of the play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cast {
     /// The words of its program.
@@ -87,6 +96,61 @@ pub(crate) enum Cast {
     TooManyShares,
     /// A variable that no program can be started with.
     LongVariable,
+    /// Is linked to the other.
+    Linked,
+    /// With the network of the other.
+    OtherNetwork,
+    /// With its own.
+    OwnNetwork,
+    /// With the processes of the other.
+    OtherProcesses(&'static str),
+    /// With the shared memory of the other.
+    OtherMemory,
+    /// Lets others join its memory.
+    Shareable,
+    /// With the mounts of the other.
+    OtherMounts,
+    /// With all of that.
+    OtherEverything,
+    /// Is linked to the other, and wants a port that is used elsewhere.
+    LinkedWithPort,
+    /// Has the volume of the play.
+    Volume,
+    /// Has it twice at one place.
+    VolumeTwice,
+    /// Has it where memory is mounted, too.
+    TmpfsOverVolume,
+    /// In the network of the host, where it publishes a port.
+    HostWithPort,
+    /// With the processes of the host.
+    HostProcesses(&'static str),
+    /// What does not go together.
+    HostLinked,
+    NamedInOtherNetwork,
+    ExposedInOtherNetwork,
+    PublishedInOtherNetwork,
+    ResolvedInOtherNetwork,
+    HostsInOtherNetwork,
+    LinkedInOtherNetwork,
+    NamedOnHost,
+    /// Limits that contradict each other.
+    LittleSwap,
+    SwapAlone,
+    MuchSwappiness,
+    LittleReservation,
+    MuchReservation,
+    MuchScore,
+    /// An image that is not there, and something else that is refused.
+    MissingImageAnd(Also),
+}
+
+/// What else is wrong with a request, to see what is looked at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Also {
+    LittleMemory,
+    OtherProcesses,
+    OtherMounts,
+    Linked,
 }
 
 /// A container that runs, for those who want no surprises.
@@ -130,13 +194,72 @@ const CASTS: &[Cast] = &[
     Cast::NoCommand,
     Cast::TooManyShares,
     Cast::LongVariable,
+    Cast::Linked,
+    Cast::Linked,
+    Cast::OtherNetwork,
+    Cast::OtherNetwork,
+    Cast::OwnNetwork,
+    Cast::OtherProcesses("sleep 600"),
+    Cast::OtherProcesses("ignore-term"),
+    Cast::OtherMemory,
+    Cast::Shareable,
+    Cast::OtherMounts,
+    Cast::OtherEverything,
+    Cast::LinkedWithPort,
+    Cast::Volume,
+    Cast::Volume,
+    Cast::VolumeTwice,
+    Cast::TmpfsOverVolume,
+    Cast::HostWithPort,
+    Cast::HostProcesses("sleep 600"),
+    Cast::HostLinked,
+    Cast::NamedInOtherNetwork,
+    Cast::ExposedInOtherNetwork,
+    Cast::PublishedInOtherNetwork,
+    Cast::ResolvedInOtherNetwork,
+    Cast::HostsInOtherNetwork,
+    Cast::LinkedInOtherNetwork,
+    Cast::NamedOnHost,
+    Cast::LittleSwap,
+    Cast::SwapAlone,
+    Cast::MuchSwappiness,
+    Cast::LittleReservation,
+    Cast::MuchReservation,
+    Cast::MuchScore,
+    Cast::MissingImageAnd(Also::LittleMemory),
+    Cast::MissingImageAnd(Also::OtherProcesses),
+    Cast::MissingImageAnd(Also::OtherMounts),
+    Cast::MissingImageAnd(Also::Linked),
 ];
+
+/// Those that need somebody else, or a volume.
+const NEEDY: &[Cast] = &[
+    Cast::Linked,
+    Cast::OtherNetwork,
+    Cast::OtherProcesses("sleep 600"),
+    Cast::OtherMemory,
+    Cast::OtherMounts,
+    Cast::OtherEverything,
+    Cast::LinkedWithPort,
+    Cast::Volume,
+];
+
+/// Those that others need.
+const NEEDED: &[Cast] = &[Cast::Plain("sleep 600"), Cast::Shareable, Cast::Volume];
 
 /// The sequence of this seed. It always has something to do it to.
 pub(crate) fn sequence(seed: u64) -> Vec<Deed> {
     let mut dice = Dice(seed);
-    let mut deeds = vec![Deed::Create { part: 0, cast: dice.pick(CASTS) }, Deed::Start { part: 0 }];
-    let more = dice.below(LONGEST - 2) + 1;
+    // Every third play is one of two, the second of whom needs the first.
+    let mut deeds = if seed % 3 == 2 {
+        let first = [Deed::Create { part: 1, cast: dice.pick(NEEDED) }, Deed::Start { part: 1 }];
+        let second = [Deed::Create { part: 0, cast: dice.pick(NEEDY) }, Deed::Start { part: 0 }];
+        let left_out = if dice.below(2) == 0 { first.len() } else { 1 };
+        first.into_iter().take(left_out).chain(second).collect()
+    } else {
+        vec![Deed::Create { part: 0, cast: dice.pick(CASTS) }, Deed::Start { part: 0 }]
+    };
+    let more = dice.below(LONGEST - 4) + 3;
     deeds.extend((0..more).map(|_| deed(&mut dice)));
     deeds
 }
@@ -144,7 +267,7 @@ pub(crate) fn sequence(seed: u64) -> Vec<Deed> {
 fn deed(dice: &mut Dice) -> Deed {
     // The first is asked more often: most of a life happens to it.
     let part = usize::from(dice.below(4) == 0);
-    match dice.below(28) {
+    match dice.below(34) {
         0..=3 => Deed::Create { part, cast: dice.pick(CASTS) },
         4..=8 => Deed::Start { part },
         9..=11 => Deed::Stop { part },
@@ -158,7 +281,13 @@ fn deed(dice: &mut Dice) -> Deed {
         24 => Deed::ForceRemove { part },
         25 => Deed::Restart { part },
         26 => Deed::MissingImage,
-        _ => Deed::InspectImage,
+        27 => Deed::InspectImage,
+        28 => Deed::CreateVolume { label: "blue", option: None },
+        29 => Deed::CreateVolume { label: "red", option: dice.pick(&[None, Some("type"), Some("colour")]) },
+        30 => Deed::InspectVolume,
+        31 => Deed::RemoveVolume,
+        32 => Deed::TagImage,
+        _ => Deed::RemoveTag,
     }
 }
 
@@ -204,6 +333,11 @@ impl fmt::Display for Deed {
             Self::Restart { part } => write!(f, "somebody restarts {}", name(part)),
             Self::MissingImage => f.write_str("create from a missing image"),
             Self::InspectImage => f.write_str("look at the image"),
+            Self::CreateVolume { label, option } => write!(f, "create the volume in {label} with {option:?}"),
+            Self::InspectVolume => f.write_str("look at the volume"),
+            Self::RemoveVolume => f.write_str("remove the volume"),
+            Self::TagImage => f.write_str("give the image one more name"),
+            Self::RemoveTag => f.write_str("take that name away"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The model of the engine and a real engine, given the same calls.
 //!
-//! A sequence of at most eight deeds is drawn from a seed. It is performed on the modelled engine, in
+//! A sequence of at most ten deeds is drawn from a seed. It is performed on the modelled engine, in
 //! simulated time, and on the real one through the adapter. Compared are, deed by deed: the outcome with
 //! its class and words, and what is seen of every container once things have settled; in the end: what
 //! was told of each container, in order. Ids are replaced by a word, names by their part in the play. Left out is

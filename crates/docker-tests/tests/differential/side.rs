@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, fmt, pin::Pin, sync::Mutex, time::Duration};
 
 use futures_util::{Stream, StreamExt as _};
 use lighterman_calls::{
-    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, EventAction, HealthFacts, HealthTest,
-    HealthcheckConfig, HostConfig, Outcome, Phase, PortBinding, PortKey, Protocol, RuntimeEvent, Signal, Watched,
-    labels,
+    ContainerConfig, ContainerFacts, ContainerTarget, CreateRequest, EventAction, ExtraHost, HealthFacts, HealthTest,
+    HealthcheckConfig, HostConfig, ImageTarget, IpcMode, Link, Mount, MountSource, NetworkMode, Outcome, Phase,
+    PidMode, PortBinding, PortKey, Protocol, RuntimeEvent, Signal, UtsMode, VolumeFacts, VolumeRequest, VolumesFrom,
+    Watched, labels,
 };
 use lighterman_contracts::{ContainerRuntime, LogChunk, LogRequest, LogSource, LogStream};
 use lighterman_docker::Docker;
@@ -15,7 +16,7 @@ use lighterman_ids::{ImageRef, InstanceId, RuntimeId, RuntimeName};
 use lighterman_testkit::FakeRuntime;
 use tokio::time::{Instant, timeout};
 
-use crate::deed::{Cast, Deed, PARTS, name};
+use crate::deed::{Also, Cast, Deed, PARTS, name};
 
 /// Longer than any call takes that goes well.
 const AMPLE: Duration = Duration::from_secs(60);
@@ -228,6 +229,27 @@ impl<'a, E: Engine> Side<'a, E> {
                 let outcome = runtime.inspect_image(self.engine.image(), AMPLE).await;
                 self.words(outcome.map(|facts| (facts.env_names, facts.health_test)))
             }
+            Deed::CreateVolume { label, option } => {
+                let request = VolumeRequest {
+                    name: self.volume(),
+                    driver: "local".into(),
+                    options: option.map(|option| (option.to_owned(), "tmpfs".to_owned())).into_iter().collect(),
+                    labels: BTreeMap::from([
+                        (labels::INSTANCE.into(), self.engine.instance().to_string()),
+                        ("colour".into(), label.into()),
+                    ]),
+                };
+                self.words(runtime.create_volume(&request, AMPLE).await.map(|facts| seen_of(&facts)))
+            }
+            Deed::InspectVolume => {
+                self.words(runtime.inspect_volume(&self.volume(), AMPLE).await.map(|facts| seen_of(&facts)))
+            }
+            Deed::RemoveVolume => self.words(runtime.remove_volume(&self.volume(), AMPLE).await),
+            Deed::TagImage => {
+                let image = ImageTarget::Name(self.engine.image().clone());
+                self.words(runtime.tag_image(&image, &self.tag(), AMPLE).await)
+            }
+            Deed::RemoveTag => self.words(runtime.remove_image(&ImageTarget::Name(self.tag()), AMPLE).await),
         }
     }
 
@@ -243,6 +265,14 @@ impl<'a, E: Engine> Side<'a, E> {
         self.words(outcome.map(|created| created.warnings))
     }
 
+    fn volume(&self) -> RuntimeName {
+        RuntimeName::parse(&format!("{}-volume", self.prefix)).expect("letters, digits and dashes")
+    }
+
+    fn tag(&self) -> ImageRef {
+        ImageRef::parse(&format!("{}:tag", self.prefix)).expect("lower-case letters, digits and dashes")
+    }
+
     async fn list(&self) -> String {
         let outcome = self.engine.runtime().list(self.engine.instance(), AMPLE).await;
         let ours = |list: Vec<lighterman_calls::ContainerSummary>| {
@@ -255,26 +285,50 @@ impl<'a, E: Engine> Side<'a, E> {
     fn request(&self, part: usize, cast: Cast) -> CreateRequest {
         let mut request = CreateRequest {
             name: self.name(part),
+            platform: None,
             config: ContainerConfig {
-                image: self.engine.image().clone(),
-                entrypoint: None,
-                cmd: None,
-                env: Default::default(),
                 labels: BTreeMap::from([(labels::INSTANCE.into(), self.engine.instance().to_string())]),
-                user: None,
-                working_dir: None,
-                hostname: None,
-                tty: false,
-                open_stdin: false,
-                exposed_ports: Vec::new(),
-                healthcheck: None,
+                ..ContainerConfig::new(self.engine.image().clone())
             },
             host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
         };
         let words = |words: &str| Some(words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        self.bind(&mut request, cast, self.target(1 - part), self.target(part));
         let (config, host) = (&mut request.config, &mut request.host);
         config.cmd = words("sleep 600");
         match cast {
+            Cast::OtherProcesses(program) => config.cmd = words(program),
+            Cast::HostProcesses(program) => (config.cmd, host.pid_mode) = (words(program), Some(PidMode::Host)),
+            Cast::Shareable => host.ipc_mode = Some(IpcMode::Shareable),
+            Cast::HostWithPort => {
+                publish(&mut request, None);
+                request.host.network_mode = Some(NetworkMode::Host);
+            }
+            Cast::NamedOnHost => (config.hostname, host.uts_mode) = (Some("own".into()), Some(UtsMode::Host)),
+            Cast::LittleSwap => (host.memory, host.memory_swap) = (Some(16 << 20), Some(8 << 20)),
+            Cast::SwapAlone => host.memory_swap = Some(16 << 20),
+            Cast::MuchSwappiness => host.memory_swappiness = Some(101),
+            Cast::LittleReservation => host.memory_reservation = Some(4 << 20),
+            Cast::MuchReservation => (host.memory, host.memory_reservation) = (Some(16 << 20), Some(32 << 20)),
+            Cast::MuchScore => host.oom_score_adj = Some(1_001),
+            Cast::Linked
+            | Cast::LinkedWithPort
+            | Cast::OtherNetwork
+            | Cast::OwnNetwork
+            | Cast::OtherMemory
+            | Cast::OtherMounts
+            | Cast::OtherEverything
+            | Cast::Volume
+            | Cast::VolumeTwice
+            | Cast::TmpfsOverVolume
+            | Cast::HostLinked
+            | Cast::NamedInOtherNetwork
+            | Cast::ExposedInOtherNetwork
+            | Cast::PublishedInOtherNetwork
+            | Cast::ResolvedInOtherNetwork
+            | Cast::HostsInOtherNetwork
+            | Cast::LinkedInOtherNetwork
+            | Cast::MissingImageAnd(_) => {}
             Cast::Plain(program) => config.cmd = words(program),
             Cast::Checked(program, probe) => {
                 config.cmd = words(program);
@@ -288,7 +342,9 @@ impl<'a, E: Engine> Side<'a, E> {
             Cast::AnyPort => publish(&mut request, None),
             Cast::User => config.user = Some("somebody".into()),
             Cast::Init(program) => (config.cmd, host.init) = (words(program), Some(true)),
-            Cast::NoNetwork => host.network_mode = Some("lm-nope".into()),
+            Cast::NoNetwork => {
+                host.network_mode = Some(NetworkMode::Named(RuntimeName::parse("lm-nope").expect("a good name")))
+            }
             Cast::LittleMemory => host.memory = Some(4 << 20),
             Cast::RelativeDirectory => config.working_dir = Some("rel".into()),
             Cast::NoCommand => (config.entrypoint, config.cmd) = (words(""), None),
@@ -296,6 +352,69 @@ impl<'a, E: Engine> Side<'a, E> {
             Cast::LongVariable => config.env = [("LONG".to_owned(), "x".repeat(140_000))].into_iter().collect(),
         }
         request
+    }
+
+    /// What it needs of the other, or of itself.
+    fn bind(&self, request: &mut CreateRequest, cast: Cast, other: ContainerTarget, own: ContainerTarget) {
+        let (config, host) = (&mut request.config, &mut request.host);
+        let link = || vec![Link { container: other.clone(), alias: "other".into() }];
+        let mount = || Mount { source: MountSource::Volume(self.volume()), target: "/data".into(), read_only: false };
+        let joined = || Some(NetworkMode::Container(other.clone()));
+        match cast {
+            Cast::Linked => host.links = link(),
+            Cast::LinkedWithPort => {
+                host.links = link();
+                publish(request, Some(self.port()));
+            }
+            Cast::OtherNetwork => host.network_mode = joined(),
+            Cast::OwnNetwork => host.network_mode = Some(NetworkMode::Container(own)),
+            Cast::OtherProcesses(_) => host.pid_mode = Some(PidMode::Container(other)),
+            Cast::OtherMemory => host.ipc_mode = Some(IpcMode::Container(other)),
+            Cast::OtherMounts => host.volumes_from = vec![VolumesFrom { container: other, read_only: true }],
+            Cast::OtherEverything => {
+                host.network_mode = joined();
+                host.pid_mode = Some(PidMode::Container(other.clone()));
+                host.ipc_mode = Some(IpcMode::Container(other.clone()));
+                host.volumes_from = vec![VolumesFrom { container: other, read_only: false }];
+                config.user = Some("somebody".into());
+            }
+            Cast::Volume => host.binds = vec![mount()],
+            Cast::VolumeTwice => (host.binds, host.mounts) = (vec![mount()], vec![mount()]),
+            Cast::TmpfsOverVolume => {
+                host.binds = vec![mount()];
+                host.tmpfs = BTreeMap::from([("/data".into(), String::new())]);
+            }
+            Cast::HostLinked => (host.network_mode, host.links) = (Some(NetworkMode::Host), link()),
+            Cast::NamedInOtherNetwork => (host.network_mode, config.hostname) = (joined(), Some("own".into())),
+            Cast::ExposedInOtherNetwork => {
+                publish(request, None);
+                request.host.port_bindings.clear();
+                request.host.network_mode = joined();
+            }
+            Cast::PublishedInOtherNetwork => {
+                publish(request, None);
+                request.host.network_mode = joined();
+            }
+            Cast::ResolvedInOtherNetwork => {
+                (host.network_mode, host.dns) = (joined(), vec!["10.0.0.1".into()]);
+                host.extra_hosts = vec![ExtraHost { hostname: "db".into(), address: "10.0.0.2".into() }];
+            }
+            Cast::HostsInOtherNetwork => {
+                host.network_mode = joined();
+                host.extra_hosts = vec![ExtraHost { hostname: "db".into(), address: "10.0.0.2".into() }];
+            }
+            Cast::LinkedInOtherNetwork => (host.network_mode, host.links) = (joined(), link()),
+            Cast::MissingImageAnd(also) => {
+                config.image = ImageRef::parse("lighterman/nope:none").expect("a good reference");
+                match also {
+                    Also::LittleMemory => host.memory = Some(4 << 20),
+                    Also::OtherProcesses => host.pid_mode = Some(PidMode::Container(other)),
+                    Also::OtherMounts => host.volumes_from = vec![VolumesFrom { container: other, read_only: true }],
+                    Also::Linked => host.links = link(),
+                }
+            }
+            _ => {}
+        }
     }
 
     /// A port that no other sequence uses.
@@ -324,7 +443,7 @@ impl<'a, E: Engine> Side<'a, E> {
             Phase::Running => "running".into(),
             Phase::Exited { code: None } => "never ran".into(),
             Phase::Exited { code: Some(code) } => format!("exited {code}"),
-            Phase::Dead => "dead".to_owned(),
+            Phase::Dead { .. } => "dead".to_owned(),
         };
         // A probe that the end of the container meets leaves whatever it was just doing.
         let probed =
@@ -444,7 +563,18 @@ impl<'a, E: Engine> Side<'a, E> {
             let removed = self.engine.runtime().remove(&target, AMPLE).await;
             assert!(matches!(removed, Outcome::Done(()) | Outcome::Gone), "{removed:?}");
         }
+        let volume = self.engine.runtime().remove_volume(&self.volume(), AMPLE).await;
+        let tag = self.engine.runtime().remove_image(&ImageTarget::Name(self.tag()), AMPLE).await;
+        for removed in [volume, tag] {
+            assert!(matches!(removed, Outcome::Done(()) | Outcome::Gone), "{removed:?}");
+        }
     }
+}
+
+/// What both engines show of a volume.
+fn seen_of(volume: &VolumeFacts) -> (String, String, BTreeMap<String, String>, Vec<String>) {
+    let colours = volume.labels.get("colour").cloned();
+    (volume.name.clone(), volume.driver.clone(), volume.options.clone(), colours.into_iter().collect())
 }
 
 fn check(program: String, words: &str) -> HealthcheckConfig {

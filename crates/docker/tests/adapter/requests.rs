@@ -4,31 +4,20 @@ use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::StreamExt as _;
 use lighterman_calls::{
-    ContainerConfig, ContainerTarget, CreateRequest, HostConfig, Outcome, PullLimits, RefusalClass, Signal, Watched,
+    ContainerConfig, ContainerTarget, CreateRequest, HostConfig, ImageTarget, Outcome, Platform, PullLimits,
+    RefusalClass, Signal, VolumeRequest, Watched,
 };
 use lighterman_contracts::{ContainerRuntime, ImageStore, LogRequest, LogSource};
 use lighterman_docker::ApiVersion;
-use lighterman_ids::{ImageRef, RuntimeName, Wall};
+use lighterman_ids::{ImageId, ImageRef, RuntimeName, Wall};
 
 use crate::stage::{AMPLE, ID, Play, Stage, answer, bare, chunked, instance, refusal, target};
 
 pub(crate) fn create_request(env: BTreeMap<String, String>) -> CreateRequest {
     CreateRequest {
         name: RuntimeName::parse("ecs-web").unwrap(),
-        config: ContainerConfig {
-            image: ImageRef::parse("busybox:test").unwrap(),
-            entrypoint: None,
-            cmd: None,
-            env: env.into(),
-            labels: BTreeMap::new(),
-            user: None,
-            working_dir: None,
-            hostname: None,
-            tty: false,
-            open_stdin: false,
-            exposed_ports: Vec::new(),
-            healthcheck: None,
-        },
+        platform: None,
+        config: ContainerConfig { env: env.into(), ..ContainerConfig::new(ImageRef::parse("busybox:test").unwrap()) },
         host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
     }
 }
@@ -52,8 +41,8 @@ async fn every_call_is_one_request_with_the_version_in_its_path() {
     let log = |follow, since| LogRequest { container: target(), follow, since, tty: false };
     let calls = async {
         drop(docker.inspect_image(&image, AMPLE).await);
-        drop(docker.pull(&image, limits, AMPLE).collect::<Vec<_>>().await);
-        drop(docker.pull(&pinned, limits, AMPLE).collect::<Vec<_>>().await);
+        drop(docker.pull(&image, None, limits, AMPLE).collect::<Vec<_>>().await);
+        drop(docker.pull(&pinned, None, limits, AMPLE).collect::<Vec<_>>().await);
         drop(docker.create(&create_request(BTreeMap::new()), AMPLE).await);
         drop(docker.start(&target(), AMPLE).await);
         drop(docker.inspect(&name, AMPLE).await);
@@ -113,6 +102,55 @@ async fn every_call_is_one_request_with_the_version_in_its_path() {
     assert_eq!(load.body, b"tar");
     assert_eq!(load.head.to_ascii_lowercase().matches("content-type: application/x-tar").count(), 1);
     assert_eq!(load.head.to_ascii_lowercase().matches("content-type").count(), 1);
+}
+
+#[tokio::test]
+async fn calls_about_images_and_volumes_are_one_request_each() {
+    let stage = Stage::new();
+    let docker = stage.docker();
+    let image = ImageRef::parse("registry.test:5000/team/web").unwrap();
+    let name = RuntimeName::parse("ecs-site").unwrap();
+    let id = ImageId::parse(&format!("sha256:{}", "cd".repeat(32))).unwrap();
+    let (driver, options, labels) = ("local".to_owned(), BTreeMap::new(), BTreeMap::new());
+    let volume = VolumeRequest { name: name.clone(), driver, options, labels };
+    let limits = PullLimits { first_progress: AMPLE, inactivity: AMPLE };
+    let amd64 = CreateRequest { platform: Some(Platform::Amd64), ..create_request(BTreeMap::new()) };
+    let by_name = ImageTarget::Name(image.clone());
+    let calls = async {
+        drop(docker.resolve_digest(&image, AMPLE).await);
+        drop(docker.tag_image(&ImageTarget::Id(id.clone()), &image, AMPLE).await);
+        drop(docker.remove_image(&by_name, AMPLE).await);
+        drop(docker.remove_image(&ImageTarget::Id(id.clone()), AMPLE).await);
+        drop(docker.create_volume(&volume, AMPLE).await);
+        drop(docker.inspect_volume(&name, AMPLE).await);
+        drop(docker.remove_volume(&name, AMPLE).await);
+        drop(docker.pull(&image, Some(Platform::Arm64), limits, AMPLE).collect::<Vec<_>>().await);
+        drop(docker.create(&amd64, AMPLE).await);
+        drop(docker.list_images(AMPLE).await);
+        drop(docker.list_volumes(&instance(), AMPLE).await);
+    };
+    stage.play(vec![Play::Say(answer(200, "{}")); 11], calls).await;
+    let expected = [
+        "GET /v1.41/distribution/registry.test:5000/team/web:latest/json".to_owned(),
+        format!("POST /v1.41/images/{id}/tag?repo=registry.test%3A5000%2Fteam%2Fweb&tag=latest"),
+        // Never by force.
+        "DELETE /v1.41/images/registry.test:5000/team/web:latest?force=false&noprune=false".into(),
+        format!("DELETE /v1.41/images/{id}?force=false&noprune=false"),
+        "POST /v1.41/volumes/create".into(),
+        "GET /v1.41/volumes/ecs-site".into(),
+        "DELETE /v1.41/volumes/ecs-site".into(),
+        "POST /v1.41/images/create?fromImage=registry.test%3A5000%2Fteam%2Fweb&tag=latest&platform=linux%2Farm64"
+            .into(),
+        "POST /v1.41/containers/create?name=ecs-web&platform=linux%2Famd64".into(),
+    ];
+    let lines = stage.lines();
+    assert_eq!(lines[..expected.len()], expected);
+    assert_eq!(stage.heard()[4].body, br#"{"Name":"ecs-site","Driver":"local"}"#);
+    let images = query(&lines[9], "GET /v1.41/images/json");
+    assert_eq!(images["all"], "false");
+    let volumes = query(&lines[10], "GET /v1.41/volumes");
+    let label = format!("dev.lighterman.instance={}", instance());
+    assert_eq!(filters(&volumes), serde_json::json!({ "label": [label] }));
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ async fn pulled(play: Play, limits: PullLimits, limit: Duration) -> (usize, Outc
     let stage = Stage::new();
     let docker = stage.docker();
     let image = ImageRef::parse("web:1").unwrap();
-    let steps = docker.pull(&image, limits, limit).collect::<Vec<_>>();
+    let steps = docker.pull(&image, None, limits, limit).collect::<Vec<_>>();
     let mut steps = stage.play(vec![play], steps).await;
     assert_eq!(stage.lines().len(), 1, "a pull is never begun again");
     let Some(PullStep::End(end)) = steps.pop() else { panic!("the last step must be the end") };

@@ -1,8 +1,8 @@
 //! Readers: what they see, and that none of them can hold the loop up.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use lighterman_calls::RequestKind;
+use lighterman_calls::{PullProgress, RequestKind};
 use lighterman_driver::{PROGRESS, UPDATES, Update};
 use lighterman_ids::TaskId;
 use lighterman_status::TaskStatus;
@@ -119,9 +119,17 @@ async fn progress_of_a_pull_costs_no_turn() {
     let news = bounded(all).await.unwrap().unwrap();
     assert_eq!((news.image.as_str(), news.step.status.as_str()), ("web:1", "Downloading"));
     assert!(agent.handle.stats().turns < turns + 30, "{}", agent.handle.stats().turns - turns);
-    // Whoever is slow sees the latest.
+    // Whoever is slow sees the latest, and the last of each layer once more: that of the small one was pushed out.
     let first = bounded(slow.next()).await.unwrap();
-    assert_eq!(first.step.current, Some(5_000 - u64::try_from(PROGRESS).unwrap()));
+    assert_eq!(first.step.current, Some(5_002 - u64::try_from(PROGRESS).unwrap()));
+    let mut ends = BTreeMap::new();
+    for _ in 1..PROGRESS {
+        let PullProgress { layer, status, current, .. } = bounded(slow.next()).await.unwrap().step;
+        ends.insert(layer, (status, current));
+    }
+    let end = |layer: &str| ends.get(layer).map(|(status, current)| (status.as_str(), *current));
+    assert_eq!(end("large"), Some(("Downloading", Some(4_999))));
+    assert_eq!(end("small"), Some(("Pull complete", Some(0))));
 }
 
 #[tokio::test(start_paused = true)]

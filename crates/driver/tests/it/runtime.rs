@@ -84,7 +84,7 @@ impl Fake {
         self.lock().openings.push_back(opening);
     }
 
-    /// The image has to be pulled, which takes this many steps.
+    /// The image has to be pulled, which takes this many steps: one of a small layer, then those of a large one.
     pub(crate) fn lose_image(&self, pull_steps: usize) {
         let mut state = self.lock();
         state.image_is_missing = true;
@@ -241,10 +241,17 @@ impl ContainerRuntime for Fake {
         }))
     }
 
-    fn pull(&self, _: &ImageRef, _: PullLimits, _: Duration) -> impl Stream<Item = PullStep> + Send {
+    fn pull(
+        &self,
+        _: &ImageRef,
+        _: Option<Platform>,
+        _: PullLimits,
+        _: Duration,
+    ) -> impl Stream<Item = PullStep> + Send {
         let steps = (0..self.lock().pull_steps).map(|n| {
             let current = u64::try_from(n).ok();
-            PullStep::Progress(PullProgress { layer: "a".into(), status: "Downloading".into(), current, total: None })
+            let (layer, status) = if n == 0 { ("small", "Pull complete") } else { ("large", "Downloading") };
+            PullStep::Progress(PullProgress { layer: layer.into(), status: status.into(), current, total: None })
         });
         let end = stream::once(async {
             self.enter(RequestKind::Pull).await;
@@ -252,6 +259,38 @@ impl ContainerRuntime for Fake {
             PullStep::End(Outcome::Done(()))
         });
         stream::iter(steps.collect::<Vec<_>>()).chain(end)
+    }
+
+    async fn resolve_digest(&self, _: &ImageRef, _: Duration) -> Outcome<RemoteImage> {
+        panic!("no task asks for this")
+    }
+
+    async fn tag_image(&self, _: &ImageTarget, _: &ImageRef, _: Duration) -> Outcome<()> {
+        panic!("no task asks for this")
+    }
+
+    async fn remove_image(&self, _: &ImageTarget, _: Duration) -> Outcome<()> {
+        panic!("no task asks for this")
+    }
+
+    async fn list_images(&self, _: Duration) -> Outcome<Vec<ImageSummary>> {
+        panic!("no task asks for this")
+    }
+
+    async fn create_volume(&self, _: &VolumeRequest, _: Duration) -> Outcome<Box<VolumeFacts>> {
+        panic!("no task asks for this")
+    }
+
+    async fn inspect_volume(&self, _: &RuntimeName, _: Duration) -> Outcome<Box<VolumeFacts>> {
+        panic!("no task asks for this")
+    }
+
+    async fn remove_volume(&self, _: &RuntimeName, _: Duration) -> Outcome<()> {
+        panic!("no task asks for this")
+    }
+
+    async fn list_volumes(&self, _: &InstanceId, _: Duration) -> Outcome<Vec<VolumeFacts>> {
+        panic!("no task asks for this")
     }
 
     async fn create(&self, request: &CreateRequest, _: Duration) -> Outcome<Created> {

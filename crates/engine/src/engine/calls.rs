@@ -102,6 +102,14 @@ impl Engine {
             Request::Ping
             | Request::Version
             | Request::InspectImage(_)
+            | Request::ResolveDigest(_)
+            | Request::TagImage { .. }
+            | Request::RemoveImage(_)
+            | Request::ListImages
+            | Request::CreateVolume(_)
+            | Request::InspectVolume(_)
+            | Request::RemoveVolume(_)
+            | Request::ListVolumes(_)
             | Request::Create(_)
             | Request::Start(_)
             | Request::Inspect(_)
@@ -136,9 +144,21 @@ impl Engine {
 const fn lane_of(request: &Request) -> Lane {
     match request {
         Request::Stop { .. } | Request::Kill { .. } | Request::Ping | Request::Version => Lane::Free,
-        Request::Inspect(_) | Request::InspectImage(_) | Request::List(_) => Lane::Look,
-        Request::Create(_) | Request::Start(_) | Request::Remove(_) => Lane::Work,
-        Request::Pull { .. } => Lane::Pull,
+        Request::Inspect(_)
+        | Request::InspectImage(_)
+        | Request::ListImages
+        | Request::InspectVolume(_)
+        | Request::ListVolumes(_)
+        | Request::List(_) => Lane::Look,
+        Request::Create(_)
+        | Request::Start(_)
+        | Request::Remove(_)
+        | Request::TagImage { .. }
+        | Request::RemoveImage(_)
+        | Request::CreateVolume(_)
+        | Request::RemoveVolume(_) => Lane::Work,
+        // Both wait for a registry.
+        Request::Pull { .. } | Request::ResolveDigest(_) => Lane::Pull,
     }
 }
 

@@ -80,9 +80,16 @@ impl Engine {
             | Answer::Stop(o)
             | Answer::Kill(o)
             | Answer::Remove(o)
-            | Answer::Pull(o) => lost(o),
+            | Answer::Pull(o)
+            | Answer::TagImage(o)
+            | Answer::RemoveImage(o)
+            | Answer::RemoveVolume(o) => lost(o),
             Answer::Version(o) => lost(o),
             Answer::InspectImage(o) => lost(o),
+            Answer::ResolveDigest(o) => lost(o),
+            Answer::ListImages(o) => lost(o),
+            Answer::CreateVolume(o) | Answer::InspectVolume(o) => lost(o),
+            Answer::ListVolumes(o) => lost(o),
             Answer::Create(o) => lost(o),
             Answer::Inspect(o) => lost(o),
             Answer::List(o) => lost(o),

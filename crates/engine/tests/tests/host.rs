@@ -256,7 +256,17 @@ fn words(request: &Request) -> String {
         Request::Stop { container, .. } | Request::Kill { container, .. } => format!("{kind} {}", of(container)),
         Request::InspectImage(image) | Request::Pull { image, .. } => format!("{kind} {image}"),
         Request::Create(create) => format!("{kind} {}", create.config.image),
-        Request::Ping | Request::Version | Request::List(_) => kind.into(),
+        Request::Ping
+        | Request::Version
+        | Request::ResolveDigest(_)
+        | Request::TagImage { .. }
+        | Request::RemoveImage(_)
+        | Request::ListImages
+        | Request::CreateVolume(_)
+        | Request::InspectVolume(_)
+        | Request::RemoveVolume(_)
+        | Request::ListVolumes(_)
+        | Request::List(_) => kind.into(),
     }
 }
 
@@ -294,7 +304,7 @@ pub(crate) const fn shows(facts: Box<ContainerFacts>) -> Answer {
 pub(crate) fn facts(n: u32, phase: Phase) -> Box<ContainerFacts> {
     let started = match phase {
         Phase::Running | Phase::Exited { code: Some(_) } => Some(Wall(5)),
-        Phase::Created | Phase::Exited { code: None } | Phase::Dead => None,
+        Phase::Created | Phase::Exited { code: None } | Phase::Dead { .. } => None,
     };
     Box::new(ContainerFacts {
         id: container_id(n),

@@ -140,7 +140,7 @@ const STATES: [(&str, Prepare); 6] = [
         rig.create(container("web", "exit 3"));
         assert!(rig.model.wedge(&named("web"), true));
         assert!(!rig.remove("web").is_done());
-        assert_eq!(rig.inspect("web").phase, Phase::Dead);
+        assert_eq!(rig.inspect("web").phase, Phase::Dead { code: None });
     }),
 ];
 

@@ -7,6 +7,7 @@ mod calls;
 mod disturbance;
 mod events;
 mod health;
+mod needs;
 mod outage;
 mod programs;
 mod properties;

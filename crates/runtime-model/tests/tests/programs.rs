@@ -13,7 +13,7 @@ fn play(words: &str) -> (Option<i32>, String) {
     rig.pass(secs(60));
     let code = match rig.inspect("web").phase {
         Phase::Exited { code } => code,
-        Phase::Created | Phase::Running | Phase::Dead => None,
+        Phase::Created | Phase::Running | Phase::Dead { .. } => None,
     };
     (code, rig.written)
 }

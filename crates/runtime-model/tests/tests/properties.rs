@@ -168,7 +168,7 @@ fn look(rig: &Rig, seen: &mut Seen) {
                     seen.codes.entry((facts.id.clone(), facts.started_at)).or_default().insert(code);
                 }
             }
-            Phase::Dead => panic!("nothing was wedged"),
+            Phase::Dead { .. } => panic!("nothing was wedged"),
         }
         if rig.model.is_alive(&ContainerTarget::Id(facts.id.clone())) {
             assert_eq!(facts.phase, Phase::Running, "nothing runs that the engine does not believe in");

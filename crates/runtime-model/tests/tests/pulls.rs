@@ -12,7 +12,7 @@ fn web() -> ImageRef {
 
 fn pull() -> Request {
     let limits = PullLimits { first_progress: secs(300), inactivity: secs(60) };
-    Request::Pull { image: web(), limits }
+    Request::Pull { image: web(), platform: None, limits }
 }
 
 fn available() -> Source {

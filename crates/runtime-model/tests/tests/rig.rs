@@ -55,19 +55,11 @@ pub(crate) fn container(name: &str, words: &str) -> CreateRequest {
     let words = words.split_whitespace().map(ToString::to_string).collect();
     CreateRequest {
         name: RuntimeName::parse(name).expect("a good name"),
+        platform: None,
         config: ContainerConfig {
-            image: testbox(),
-            entrypoint: None,
             cmd: Some(words),
-            env: Default::default(),
             labels: BTreeMap::from([(labels::INSTANCE.to_string(), instance().to_string())]),
-            user: None,
-            working_dir: None,
-            hostname: None,
-            tty: false,
-            open_stdin: false,
-            exposed_ports: Vec::new(),
-            healthcheck: None,
+            ..ContainerConfig::new(testbox())
         },
         host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
     }

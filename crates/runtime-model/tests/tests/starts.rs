@@ -1,6 +1,7 @@
 //! Starts: those that work, those that fail, and what they leave.
 
-use lighterman_calls::{Outcome, Phase, PortBinding, PortKey, Protocol, RefusalClass, Signal};
+use lighterman_calls::{NetworkMode, Outcome, Phase, PortBinding, PortKey, Protocol, RefusalClass, Signal};
+use lighterman_ids::RuntimeName;
 
 use crate::rig::{Rig, container, ms, named, refusal, secs};
 
@@ -119,7 +120,11 @@ fn starts_that_fail_for_what_the_host_does_not_have() {
             RefusalClass::PeerFault,
             "unable to find user root: no matching entries in passwd file",
         ),
-        (|r| r.host.network_mode = Some("nope".into()), RefusalClass::NotFound, "network nope not found"),
+        (
+            |r| r.host.network_mode = Some(NetworkMode::Named(RuntimeName::parse("nope").unwrap())),
+            RefusalClass::NotFound,
+            "network nope not found",
+        ),
         (|r| r.host.cpu_shares = 1, RefusalClass::PeerFault, "the minimum allowed cpu-shares is 2: unknown"),
         (|r| r.host.cpu_shares = 262_145, RefusalClass::PeerFault, "the maximum allowed cpu-shares is 262144: unknown"),
     ];

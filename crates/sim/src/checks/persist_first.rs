@@ -45,6 +45,14 @@ impl Check for PersistFirst {
             | Request::Version
             | Request::InspectImage(_)
             | Request::Pull { .. }
+            | Request::ResolveDigest(_)
+            | Request::TagImage { .. }
+            | Request::RemoveImage(_)
+            | Request::ListImages
+            | Request::CreateVolume(_)
+            | Request::InspectVolume(_)
+            | Request::RemoveVolume(_)
+            | Request::ListVolumes(_)
             | Request::Inspect(_)
             | Request::Stop { .. }
             | Request::Kill { .. }

@@ -272,9 +272,19 @@ impl World {
             | Request::Stop { container: target, .. }
             | Request::Kill { container: target, .. } => target.as_str().to_string(),
             Request::Create(request) => request.name.to_string(),
-            Request::Ping | Request::Version | Request::InspectImage(_) | Request::Pull { .. } | Request::List(_) => {
-                return self.count("host event", || event);
-            }
+            Request::Ping
+            | Request::Version
+            | Request::InspectImage(_)
+            | Request::Pull { .. }
+            | Request::ResolveDigest(_)
+            | Request::TagImage { .. }
+            | Request::RemoveImage(_)
+            | Request::ListImages
+            | Request::CreateVolume(_)
+            | Request::InspectVolume(_)
+            | Request::RemoveVolume(_)
+            | Request::ListVolumes(_)
+            | Request::List(_) => return self.count("host event", || event),
         };
         self.count_pair(&target, &event);
     }
@@ -344,12 +354,19 @@ fn action_in_words(action: &Action) -> String {
         Action::Call { id, call } => {
             let what = match &call.request {
                 Request::Ping | Request::Version => String::new(),
-                Request::InspectImage(image) | Request::Pull { image, .. } => image.to_string(),
+                Request::InspectImage(image) | Request::Pull { image, .. } | Request::ResolveDigest(image) => {
+                    image.to_string()
+                }
+                Request::TagImage { image, tag } => format!("{image} as {tag}"),
+                Request::RemoveImage(image) => image.to_string(),
+                Request::CreateVolume(request) => request.name.to_string(),
+                Request::InspectVolume(name) | Request::RemoveVolume(name) => name.to_string(),
                 Request::Create(request) => request.name.to_string(),
                 Request::Start(target) | Request::Inspect(target) | Request::Remove(target) => short(target),
                 Request::Stop { container, grace } => format!("{} with {grace:?}", short(container)),
                 Request::Kill { container, signal } => format!("{} with {}", short(container), signal.as_str()),
-                Request::List(_) => "of ours".into(),
+                Request::ListImages => String::new(),
+                Request::List(_) | Request::ListVolumes(_) => "of ours".into(),
             };
             format!("calls {id}: {} {what}", call.request.kind().as_str())
         }

@@ -47,9 +47,9 @@ impl TaskManager {
                 | ContainerStatus::ResourcesProvisioned
                 | ContainerStatus::Stopped,
             )
-            | (Phase::Exited { .. } | Phase::Dead, ContainerStatus::Stopped) => {}
+            | (Phase::Exited { .. } | Phase::Dead { .. }, ContainerStatus::Stopped) => {}
             (
-                Phase::Exited { .. } | Phase::Dead,
+                Phase::Exited { .. } | Phase::Dead { .. },
                 ContainerStatus::None
                 | ContainerStatus::ManifestPulled
                 | ContainerStatus::Pulled
@@ -66,8 +66,8 @@ impl TaskManager {
         self.note_run(c, facts);
         let code = match facts.phase {
             Phase::Exited { code } => code,
-            // The runtime is removing it: only the event has told how it ended (engine.md 4.10).
-            Phase::Dead => self.told_exit_code(c),
+            // Where the runtime does not say it any more, the event has told how it ended (engine.md 4.10).
+            Phase::Dead { code } => code.or_else(|| self.told_exit_code(c)),
             Phase::Created | Phase::Running => None,
         };
         let container = &mut self.containers[c];
@@ -202,7 +202,7 @@ fn error_of(facts: &ContainerFacts, stopping: bool) -> Option<ContainerError> {
     if facts.oom_killed && !stopping && facts.phase == (Phase::Exited { code: Some(KILLED) }) {
         return Some(ContainerError::new(ErrorName::OutOfMemory, "Container killed due to memory usage"));
     }
-    if facts.phase == Phase::Dead && !stopping {
+    if matches!(facts.phase, Phase::Dead { .. }) && !stopping {
         let text = "the container is being removed from Docker, and not by us";
         return Some(ContainerError::new(ErrorName::ContainerVanished, text));
     }

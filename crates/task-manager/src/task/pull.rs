@@ -36,7 +36,7 @@ impl TaskManager {
         let limits = cx.settings.limits;
         let image = self.definition_of(c).image.clone();
         let inner = PullLimits { first_progress: limits.pull_first_progress, inactivity: limits.pull_inactivity };
-        let job = self.ask_job(cx, Request::Pull { image, limits: inner }, limits.pull, attempt);
+        let job = self.ask_job(cx, Request::Pull { image, platform: None, limits: inner }, limits.pull, attempt);
         self.containers[c].work = Work::Pull { stage: PullStage::Pulling, job };
     }
 

@@ -291,7 +291,7 @@ fn the_runtime_s_own_error_text_is_kept() {
 fn a_container_that_the_runtime_cannot_remove_has_stopped() {
     let mut s = Script::running();
     s.listed(Some(false));
-    s.answer(shows(s.facts(Phase::Dead)));
+    s.answer(shows(s.facts(Phase::Dead { code: None })));
     assert_eq!((s.known(), s.container().exit_code), (Stopped, None));
     assert_eq!(s.error(), "ContainerVanishedError: the container is being removed from Docker, and not by us");
 }
@@ -301,7 +301,7 @@ fn a_container_that_the_runtime_cannot_remove_has_stopped() {
 fn b001_a_container_that_is_being_removed_keeps_the_exit_code_that_the_event_told() {
     let mut s = Script::running();
     s.event(EventAction::Die { exit_code: Some(137) });
-    s.answer(shows(s.facts(Phase::Dead)));
+    s.answer(shows(s.facts(Phase::Dead { code: None })));
     assert_eq!((s.known(), s.container().exit_code), (Stopped, Some(137)));
     assert!(s.error().starts_with("ContainerVanishedError: "), "{}", s.error());
 }

@@ -40,7 +40,7 @@ fn an_image_that_is_not_there_is_pulled_and_looked_at_again() {
 fn a_pull_carries_its_limits() {
     let mut s = Script::new();
     s.answer(no_image());
-    let Request::Pull { image, limits } = s.request(RequestKind::Pull) else { panic!() };
+    let Request::Pull { image, platform: None, limits } = s.request(RequestKind::Pull) else { panic!() };
     assert_eq!(image.as_str(), "web:1");
     assert_eq!((limits.first_progress, limits.inactivity), (Duration::from_secs(300), Duration::from_secs(60)));
 }

@@ -317,7 +317,16 @@ fn refused(request: &Request, class: RefusalClass) -> Answer {
         Request::Stop { .. } => Answer::Stop(Outcome::Refused(why())),
         Request::Kill { .. } => Answer::Kill(Outcome::Refused(why())),
         Request::Remove(_) => Answer::Remove(Outcome::Refused(why())),
-        Request::Version | Request::List(_) => panic!("a task does not ask the host's questions"),
+        Request::Version
+        | Request::ResolveDigest(_)
+        | Request::TagImage { .. }
+        | Request::RemoveImage(_)
+        | Request::ListImages
+        | Request::CreateVolume(_)
+        | Request::InspectVolume(_)
+        | Request::RemoveVolume(_)
+        | Request::ListVolumes(_)
+        | Request::List(_) => panic!("a task does not ask the host's questions"),
     }
 }
 

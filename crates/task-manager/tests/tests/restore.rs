@@ -226,7 +226,7 @@ fn b023_what_is_found_is_judged_by_how_it_stands() {
         (Phase::Running, Running),
         (Phase::Exited { code: Some(1) }, Stopped),
         (Phase::Exited { code: None }, Stopped),
-        (Phase::Dead, Stopped),
+        (Phase::Dead { code: None }, Stopped),
     ] {
         let mut s = Script::pulled();
         s.does(&["create"]);

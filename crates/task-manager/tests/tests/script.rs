@@ -130,11 +130,11 @@ impl Script {
     pub(crate) fn facts(&self, phase: Phase) -> Box<ContainerFacts> {
         let ran = match phase {
             Phase::Running | Phase::Exited { code: Some(_) } => Some(Wall(1_700_000_000_500_000_000)),
-            Phase::Created | Phase::Exited { code: None } | Phase::Dead => None,
+            Phase::Created | Phase::Exited { code: None } | Phase::Dead { .. } => None,
         };
         let ended = match phase {
             Phase::Exited { code: Some(_) } => Some(Wall(1_700_000_009_000_000_000)),
-            Phase::Created | Phase::Running | Phase::Exited { code: None } | Phase::Dead => None,
+            Phase::Created | Phase::Running | Phase::Exited { code: None } | Phase::Dead { .. } => None,
         };
         Box::new(ContainerFacts {
             id: runtime_id(),
@@ -444,6 +444,14 @@ pub(crate) fn words(request: &Request) -> String {
         | Request::InspectImage(_)
         | Request::Pull { .. }
         | Request::Create(_)
+        | Request::ResolveDigest(_)
+        | Request::TagImage { .. }
+        | Request::RemoveImage(_)
+        | Request::ListImages
+        | Request::CreateVolume(_)
+        | Request::InspectVolume(_)
+        | Request::RemoveVolume(_)
+        | Request::ListVolumes(_)
         | Request::List(_) => kind.into(),
     }
 }

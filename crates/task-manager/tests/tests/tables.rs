@@ -59,7 +59,7 @@ const FACTS: [(&str, Show); 6] = [
     ("running", |s| Some(s.facts(Phase::Running))),
     ("exited 3", |s| Some(s.exited(3))),
     ("start failed", |s| Some(s.facts(Phase::Exited { code: None }))),
-    ("dead", |s| Some(s.facts(Phase::Dead))),
+    ("dead", |s| Some(s.facts(Phase::Dead { code: None }))),
     ("gone", |_| None),
 ];
 
@@ -121,7 +121,16 @@ fn with_out(kind: RequestKind) -> Option<Script> {
         RequestKind::Remove => return Some(removing()),
         RequestKind::Ping => return Some(pinging()),
         RequestKind::Kill => return Some(killing()),
-        RequestKind::Version | RequestKind::List => return None,
+        RequestKind::Version
+        | RequestKind::ResolveDigest
+        | RequestKind::TagImage
+        | RequestKind::RemoveImage
+        | RequestKind::ListImages
+        | RequestKind::CreateVolume
+        | RequestKind::InspectVolume
+        | RequestKind::RemoveVolume
+        | RequestKind::ListVolumes
+        | RequestKind::List => return None,
     };
     let mut s = Script::new();
     for answer in answers {
@@ -175,6 +184,14 @@ fn done(s: &Script, kind: RequestKind) -> Answer {
         | RequestKind::Pull
         | RequestKind::Start
         | RequestKind::Version
+        | RequestKind::ResolveDigest
+        | RequestKind::TagImage
+        | RequestKind::RemoveImage
+        | RequestKind::ListImages
+        | RequestKind::CreateVolume
+        | RequestKind::InspectVolume
+        | RequestKind::RemoveVolume
+        | RequestKind::ListVolumes
         | RequestKind::List => World::beside_a_running(s).carry_out(request),
     }
 }
@@ -201,6 +218,14 @@ fn outcomes(s: &Script, kind: RequestKind) -> Vec<(String, Answer)> {
         RequestKind::Remove => of(Answer::Remove),
         RequestKind::Version => of(Answer::Version),
         RequestKind::List => of(Answer::List),
+        RequestKind::ResolveDigest
+        | RequestKind::TagImage
+        | RequestKind::RemoveImage
+        | RequestKind::ListImages
+        | RequestKind::CreateVolume
+        | RequestKind::InspectVolume
+        | RequestKind::RemoveVolume
+        | RequestKind::ListVolumes => panic!("{kind:?} is in no table"),
     };
     [("done".to_string(), done(s, kind))].into_iter().chain(rest).collect()
 }

@@ -179,7 +179,16 @@ impl World {
             Request::Stop { container, .. } => Answer::Stop(self.end(container, 143)),
             Request::Kill { container, .. } => Answer::Kill(self.end(container, 137)),
             Request::Remove(target) => Answer::Remove(self.remove(target)),
-            Request::Version | Request::List(_) => panic!("a task does not ask the host's questions"),
+            Request::Version
+            | Request::ResolveDigest(_)
+            | Request::TagImage { .. }
+            | Request::RemoveImage(_)
+            | Request::ListImages
+            | Request::CreateVolume(_)
+            | Request::InspectVolume(_)
+            | Request::RemoveVolume(_)
+            | Request::ListVolumes(_)
+            | Request::List(_) => panic!("a task does not ask the host's questions"),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Input that means no good: B-086.
 
 use lighterman_taskdef::{
-    fields::{CONTAINER_FIELDS, FieldRow, Levels, TASK_FIELDS},
+    TaskDefinition,
+    fields::{self, CONTAINER_FIELDS, FieldRow, Levels, TASK_FIELDS},
     limits::MAX_TEXT,
     read, read_with,
 };
@@ -9,6 +10,8 @@ use proptest::{
     prelude::*,
     test_runner::{Config, RngSeed, TestRunner},
 };
+
+use serde_json::Value;
 
 use crate::helpers::{container_json, findings_of, read_json, task_json};
 
@@ -137,7 +140,32 @@ fn b086_every_field_with_every_type() {
         each(row, &|member| format!("{{{member}, \"containerDefinitions\": [{plain}]}}"));
         each(row, &|member| format!("{{\"taskDefinition\": {{{member}}}}}"));
     }
-    assert!(tried > 2_000, "{tried}");
+    for placed in fields::all().iter().filter(|placed| placed.path.contains('.')) {
+        for value in values {
+            let member = nested(&placed.path, value);
+            let text = match member.strip_prefix(r#""containerDefinitions": [{"#) {
+                Some(inner) => container_json(inner.strip_suffix("}]").unwrap()),
+                None => task_json(&member, plain),
+            };
+            match read_with("t.json", text.as_bytes(), Levels::Any) {
+                Ok(reading) => comes_back(&reading.definition),
+                Err(findings) => assert!(!findings.errors.is_empty(), "{text}"),
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 4_000, "{tried}");
+}
+
+/// `"a": [{"b": value}]` for `a[].b`.
+fn nested(path: &str, value: &str) -> String {
+    match path.split_once('.') {
+        None => format!("\"{path}\": {value}"),
+        Some((key, rest)) => match key.strip_suffix("[]") {
+            Some(key) => format!("\"{key}\": [{{{}}}]", nested(rest, value)),
+            None => format!("\"{key}\": {{{}}}", nested(rest, value)),
+        },
+    }
 }
 
 #[test]
@@ -151,6 +179,7 @@ fn b086_secret_text_is_never_repeated() {
         format!(r#""dockerLabels": "{secret}""#),
         format!(r#""healthCheck": {{"command": "{secret}"}}"#),
         format!(r#""environment": [{{"name": "A", "value": "{secret}"}}, {{"name": "A", "value": "{secret}"}}]"#),
+        format!(r#""environment": {{"A": "{secret}"}}, "secrets": [{{"name": "A", "valueFrom": "a"}}]"#),
     ] {
         let text = container_json(&member);
         let findings = read_json(&text).map_or_else(
@@ -164,11 +193,22 @@ fn b086_secret_text_is_never_repeated() {
     }
 }
 
-const EXAMPLES: [&str; 3] = [
-    include_str!("../data/08-linux-parameters.json"),
-    include_str!("../data/10-envfiles-and-secrets.json"),
+const EXAMPLES: [&str; 7] = [
+    include_str!("../data/02-links-and-volumesfrom-graph.json"),
     include_str!("../data/04-mesh-proxy-sidecar.json"),
+    include_str!("../data/05-log-router-with-secret-option.json"),
+    include_str!("../data/08-linux-parameters.json"),
+    include_str!("../data/09-docker-volumes.json"),
+    include_str!("../data/10-envfiles-and-secrets.json"),
+    include_str!("../data/every-field.json"),
 ];
+
+/// What is understood of a document is what a record of it gives back.
+fn comes_back(definition: &TaskDefinition) {
+    let text = definition.to_register_json();
+    let back = TaskDefinition::from_register_json_with(&text, Levels::Any);
+    assert_eq!(back.as_ref(), Ok(definition), "{text}");
+}
 
 /// One change to a text: what, where (as a fraction of its length), with which piece.
 type Mutation = (u8, u16, usize);
@@ -207,8 +247,11 @@ fn b086_mutated_examples_never_panic() {
     TestRunner::new(config)
         .run(&(0..EXAMPLES.len(), mutations), |(example, mutations)| {
             let text = mutate(EXAMPLES[example], &mutations);
-            match read("t.json", text.as_bytes()) {
-                Ok(reading) => prop_assert!(!reading.definition.containers.is_empty()),
+            match read_with("t.json", text.as_bytes(), Levels::Any) {
+                Ok(reading) => {
+                    prop_assert!(!reading.definition.containers.is_empty());
+                    comes_back(&reading.definition);
+                }
                 Err(findings) => {
                     prop_assert!(!findings.errors.is_empty());
                     prop_assert!(findings.errors.iter().all(|finding| finding.line >= 1 && finding.column >= 1));
@@ -220,7 +263,87 @@ fn b086_mutated_examples_never_panic() {
             Ok(())
         })
         .unwrap();
-    assert!(counted.get() > 1_000, "only {} mutations got past the parser", counted.get());
+    assert!(counted.get() > 200, "only {} mutations got past the parser", counted.get());
+}
+
+/// The same with whole values, so that all of them parse: what is accepted goes into a record and comes back.
+#[test]
+fn b086_mutated_values_never_panic() {
+    let config = Config { cases: 4_000, rng_seed: RngSeed::Fixed(87), failure_persistence: None, ..Config::default() };
+    let values = [
+        "null",
+        "true",
+        "false",
+        "0",
+        "-1",
+        "1",
+        "65535",
+        "4294967296",
+        "1e9",
+        "\"\"",
+        "\"a\"",
+        "\"/a\"",
+        "\"web\"",
+        "\"store\"",
+        "\"1-2\"",
+        "\"host\"",
+        "\"HEALTHY\"",
+        "\"ALL\"",
+        "\"arn:aws:s3:::a/b.env\"",
+        "\"\\u0001\"",
+        "[]",
+        "{}",
+        "[\"a\"]",
+        "[{}]",
+        "{\"Ref\": \"a\"}",
+        "\"${X}\"",
+    ];
+    let examples: Vec<Value> = EXAMPLES.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    let mutations = proptest::collection::vec((any::<u16>(), 0..values.len()), 1..3);
+    let (accepted, refused) = (std::cell::Cell::new(0_u32), std::cell::Cell::new(0_u32));
+    TestRunner::new(config)
+        .run(&(0..examples.len(), mutations), |(example, mutations)| {
+            let mut document = examples[example].clone();
+            for (at, value) in mutations {
+                let mut left = 1 + usize::from(at) % (nodes(&document) - 1).max(1);
+                replace(&mut document, &mut left, &serde_json::from_str(values[value]).unwrap());
+            }
+            match read_with("t.json", document.to_string().as_bytes(), Levels::Any) {
+                Ok(reading) => {
+                    comes_back(&reading.definition);
+                    accepted.set(accepted.get() + 1);
+                }
+                Err(findings) => {
+                    prop_assert!(findings.errors.iter().all(|finding| finding.path.is_some()), "{}", findings);
+                    refused.set(refused.get() + 1);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(accepted.get() > 400 && refused.get() > 400, "{} accepted, {} refused", accepted.get(), refused.get());
+}
+
+/// How many values there are in a document.
+fn nodes(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(nodes).sum::<usize>(),
+        Value::Object(members) => members.values().map(nodes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+/// Puts another value in the place of the one with that number.
+fn replace(value: &mut Value, left: &mut usize, with: &Value) {
+    if *left == 0 {
+        *value = with.clone();
+    }
+    *left = left.wrapping_sub(1);
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, left, with)),
+        Value::Object(members) => members.values_mut().for_each(|member| replace(member, left, with)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 proptest! {

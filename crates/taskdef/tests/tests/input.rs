@@ -277,6 +277,47 @@ fn t10_toml_gives_the_same_task_and_the_same_text() {
 }
 
 #[test]
+fn t10_toml_has_every_shape_of_value() {
+    let toml = r#"
+        family = "page-and-store"
+        volumes = [{ name = "site", host = {} }]
+        [[containerDefinitions]]
+        name = "web"
+        image = "busybox:test"
+        memory = 64
+        dependsOn = [{ containerName = "store", condition = "HEALTHY" }]
+        [containerDefinitions.linuxParameters.capabilities]
+        add = ["NET_ADMIN"]
+        [[containerDefinitions.mountPoints]]
+        sourceVolume = "site"
+        containerPath = "/site"
+        readOnly = true
+        [[containerDefinitions]]
+        name = "store"
+        image = "busybox:test"
+        memory = 32
+        healthCheck.command = ["CMD", "true"]
+        restartPolicy = { enabled = true, ignoredExitCodes = [0, 3] }
+        [containerDefinitions.logConfiguration]
+        logDriver = "fluentd"
+        options."fluentd-address" = "unix:///run/fluentd.sock"
+    "#;
+    let json = r#"{"family": "page-and-store", "volumes": [{"name": "site", "host": {}}], "containerDefinitions": [
+        {"name": "web", "image": "busybox:test", "memory": 64,
+         "dependsOn": [{"containerName": "store", "condition": "HEALTHY"}],
+         "linuxParameters": {"capabilities": {"add": ["NET_ADMIN"]}},
+         "mountPoints": [{"sourceVolume": "site", "containerPath": "/site", "readOnly": true}]},
+        {"name": "store", "image": "busybox:test", "memory": 32, "healthCheck": {"command": ["CMD", "true"]},
+         "restartPolicy": {"enabled": true, "ignoredExitCodes": [0, 3]},
+         "logConfiguration": {"logDriver": "fluentd", "options": {"fluentd-address": "unix:///run/fluentd.sock"}}}]}"#;
+    let ours = read_with("task.toml", toml.as_bytes(), Levels::Planned).unwrap();
+    let theirs = read_with("task.json", json.as_bytes(), Levels::Planned).unwrap();
+    assert_eq!(ours.definition, theirs.definition);
+    assert_eq!(ours.canonical_text, theirs.canonical_text);
+    assert!(ours.warnings.is_empty(), "{}", ours.warnings);
+}
+
+#[test]
 fn toml_findings_have_places() {
     let text = "family = \"f\"\n[[containerDefinitions]]\nname = \"web\"\nimage = 2020-01-01\nmemory = \"lots\"\nlinks = [\"a\"]\n";
     let findings = read("t.toml", text.as_bytes()).unwrap_err();

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use futures_util::{Stream, stream};
 use lighterman_calls::{
-    Answer, ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, Lost, LostCause,
-    Outcome, Phase, PullLimits, PullStep, Refusal, RefusalClass, Request, RuntimeVersion, Signal, Watched,
+    Answer, ContainerFacts, ContainerSummary, ContainerTarget, CreateRequest, Created, ImageFacts, ImageSummary,
+    ImageTarget, Lost, LostCause, Outcome, Phase, Platform, PullLimits, PullStep, Refusal, RefusalClass, RemoteImage,
+    Request, RuntimeVersion, Signal, VolumeFacts, VolumeRequest, Watched,
 };
 use lighterman_contracts::{ContainerRuntime, ImageStore, LogChunk, LogRequest, LogSource, LogStream};
-use lighterman_ids::{ImageRef, InstanceId, RuntimeId, Wall};
+use lighterman_ids::{ImageRef, InstanceId, RuntimeId, RuntimeName, Wall};
 use lighterman_runtime_model::OutputStream;
 use tokio::time::{Instant, timeout_at};
 
@@ -38,10 +39,48 @@ impl ContainerRuntime for FakeRuntime {
         call!(self, InspectImage, Request::InspectImage(image.clone()), limit)
     }
 
-    fn pull(&self, image: &ImageRef, limits: PullLimits, limit: Duration) -> impl Stream<Item = PullStep> + Send {
+    fn pull(
+        &self,
+        image: &ImageRef,
+        platform: Option<Platform>,
+        limits: PullLimits,
+        limit: Duration,
+    ) -> impl Stream<Item = PullStep> + Send {
         let (fake, image) = (self.clone(), image.clone());
-        let begun = stream::once(async move { fake.begin(Request::Pull { image, limits }, limit) });
+        let begun = stream::once(async move { fake.begin(Request::Pull { image, platform, limits }, limit) });
         stream::StreamExt::flat_map(begun, steps)
+    }
+
+    async fn resolve_digest(&self, image: &ImageRef, limit: Duration) -> Outcome<RemoteImage> {
+        call!(self, ResolveDigest, Request::ResolveDigest(image.clone()), limit)
+    }
+
+    async fn tag_image(&self, image: &ImageTarget, tag: &ImageRef, limit: Duration) -> Outcome<()> {
+        call!(self, TagImage, Request::TagImage { image: image.clone(), tag: tag.clone() }, limit)
+    }
+
+    async fn remove_image(&self, image: &ImageTarget, limit: Duration) -> Outcome<()> {
+        call!(self, RemoveImage, Request::RemoveImage(image.clone()), limit)
+    }
+
+    async fn list_images(&self, limit: Duration) -> Outcome<Vec<ImageSummary>> {
+        call!(self, ListImages, Request::ListImages, limit)
+    }
+
+    async fn create_volume(&self, volume: &VolumeRequest, limit: Duration) -> Outcome<Box<VolumeFacts>> {
+        call!(self, CreateVolume, Request::CreateVolume(volume.clone()), limit)
+    }
+
+    async fn inspect_volume(&self, volume: &RuntimeName, limit: Duration) -> Outcome<Box<VolumeFacts>> {
+        call!(self, InspectVolume, Request::InspectVolume(volume.clone()), limit)
+    }
+
+    async fn remove_volume(&self, volume: &RuntimeName, limit: Duration) -> Outcome<()> {
+        call!(self, RemoveVolume, Request::RemoveVolume(volume.clone()), limit)
+    }
+
+    async fn list_volumes(&self, instance: &InstanceId, limit: Duration) -> Outcome<Vec<VolumeFacts>> {
+        call!(self, ListVolumes, Request::ListVolumes(instance.clone()), limit)
     }
 
     async fn create(&self, request: &CreateRequest, limit: Duration) -> Outcome<Created> {

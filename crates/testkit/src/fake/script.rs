@@ -27,7 +27,7 @@ impl On {
         Self { kind: Some(kind), ..Self::default() }
     }
 
-    /// Only about containers or images whose name contains this.
+    /// Only about containers, images or volumes whose name contains this.
     #[must_use]
     pub fn about(self, name: &str) -> Self {
         Self { about: Some(name.to_owned()), ..self }

@@ -25,19 +25,11 @@ fn create(engine: &FakeRuntime, name: &str, words: &str) -> Request {
     use lighterman_calls::{ContainerConfig, CreateRequest, HostConfig};
     Request::Create(Box::new(CreateRequest {
         name: RuntimeName::parse(name).expect("a good name"),
+        platform: None,
         config: ContainerConfig {
-            image: engine.add_testbox(),
-            entrypoint: None,
             cmd: Some(words.split(' ').map(Into::into).collect()),
-            env: Default::default(),
             labels: [("dev.lighterman.instance".into(), InstanceId::from_bits(1).to_string())].into(),
-            user: None,
-            working_dir: None,
-            hostname: None,
-            tty: false,
-            open_stdin: false,
-            exposed_ports: Vec::new(),
-            healthcheck: None,
+            ..ContainerConfig::new(engine.add_testbox())
         },
         host: HostConfig { cpu_shares: 2, ..HostConfig::default() },
     }))
@@ -174,11 +166,11 @@ async fn a_pull_reports_and_a_dropped_one_ends() {
     let source = Source::Available { image: local, layers: 1, takes: Duration::from_secs(3) };
     engine.with_model(|model, _| model.set_source(&image, source));
     let limits = PullLimits { first_progress: LIMIT, inactivity: LIMIT };
-    let first = pin!(engine.pull(&image, limits, LIMIT)).next().await;
+    let first = pin!(engine.pull(&image, None, limits, LIMIT)).next().await;
     assert!(matches!(first, Some(PullStep::Progress(_))));
     tokio::time::advance(Duration::from_secs(9)).await;
     assert_eq!(engine.inspect_image(&image, LIMIT).await.map(|_| ()), Outcome::Gone);
-    let steps: Vec<PullStep> = engine.pull(&image, limits, LIMIT).collect().await;
+    let steps: Vec<PullStep> = engine.pull(&image, None, limits, LIMIT).collect().await;
     let word = |step: &PullStep| match step {
         PullStep::Progress(PullProgress { status, .. }) => status.clone(),
         PullStep::End(outcome) => format!("{outcome:?}"),

@@ -398,7 +398,15 @@ impl Rig {
             | Request::Inspect(_)
             | Request::Stop { .. }
             | Request::Kill { .. }
+            | Request::ResolveDigest(_)
+            | Request::ListImages
+            | Request::InspectVolume(_)
+            | Request::ListVolumes(_)
             | Request::List(_) => panic!("{request:?} is protective"),
+            Request::TagImage { .. }
+            | Request::RemoveImage(_)
+            | Request::CreateVolume(_)
+            | Request::RemoveVolume(_) => panic!("{request:?} is asked by nobody"),
         }
     }
 
@@ -453,6 +461,14 @@ impl World {
             })),
             Request::Ping => Answer::Ping(Outcome::Done(())),
             Request::List(_) => Answer::List(Outcome::Done(self.list())),
+            Request::ResolveDigest(_)
+            | Request::TagImage { .. }
+            | Request::RemoveImage(_)
+            | Request::ListImages
+            | Request::CreateVolume(_)
+            | Request::InspectVolume(_)
+            | Request::RemoveVolume(_)
+            | Request::ListVolumes(_) => panic!("{request:?} is asked by nobody"),
             Request::InspectImage(_) if self.image => Answer::InspectImage(Outcome::Done(image_facts())),
             Request::InspectImage(_) => Answer::InspectImage(Outcome::Gone),
             Request::Pull { .. } => {
@@ -521,7 +537,7 @@ impl Body {
     fn facts(&self) -> Box<ContainerFacts> {
         let started = match self.phase {
             Phase::Running | Phase::Exited { .. } => Some(Wall(2)),
-            Phase::Created | Phase::Dead => None,
+            Phase::Created | Phase::Dead { .. } => None,
         };
         Box::new(ContainerFacts {
             id: self.id.clone(),

@@ -34,7 +34,7 @@ fn what_follows_from_a_record_waits_for_its_commit() {
 
 fn pull() -> lighterman_calls::Request {
     let limits = lighterman_calls::PullLimits { first_progress: Duration::ZERO, inactivity: Duration::ZERO };
-    lighterman_calls::Request::Pull { image: lighterman_ids::ImageRef::parse("web:1").unwrap(), limits }
+    lighterman_calls::Request::Pull { image: lighterman_ids::ImageRef::parse("web:1").unwrap(), platform: None, limits }
 }
 
 #[test]
