@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::finding::Finding;
 use crate::layers;
+use crate::settings;
 use crate::workspace::Workspace;
 
 /// A page and how it is made.
@@ -15,7 +16,10 @@ struct Page {
     render: fn(&Workspace) -> Result<String>,
 }
 
-const PAGES: &[Page] = &[Page { path: "docs/crates.md", render: |workspace| Ok(layers::page(&workspace.members)) }];
+const PAGES: &[Page] = &[
+    Page { path: "docs/crates.md", render: |workspace| Ok(layers::page(&workspace.members)) },
+    Page { path: "docs/settings.md", render: |_| Ok(settings::page()) },
+];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     check_pages(workspace, PAGES)
