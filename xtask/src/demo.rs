@@ -1,23 +1,20 @@
 //! `cargo xtask demo`: the example task on the real engine, to its end, and nothing left behind; without an engine
 //! the same task on the modelled one.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 
 use crate::artifacts::Artifacts;
 use crate::command::Cmd;
 use crate::engine::{Container, Engine};
+use crate::interrupt::Deferred;
 use crate::sheet::Sheet;
-use crate::testbox::{self, TESTBOX_ENV};
-use crate::workspace::Workspace;
+use crate::testbox::{self, IMAGE};
+use crate::workspace::{Workspace, read};
 
 /// The task that is shown.
 const TASK: &str = "docs/demo/task.json";
-
-/// The image that it uses, under the name that the loader gives it.
-const IMAGE: &str = "lighterman/testbox:latest";
 
 /// Every container of ours carries it (R10).
 const INSTANCE_LABEL: &str = "dev.lighterman.instance";
@@ -43,8 +40,7 @@ pub(crate) struct Programs<'a> {
 impl<'a> Programs<'a> {
     /// Those of a build; an error names the missing one.
     pub(crate) fn of(artifacts: &'a Artifacts, testbox: &'a Path) -> Result<Self> {
-        let product = artifacts.bin("lighterman", "lighterman")?;
-        Ok(Self { product, loader: artifacts.bin("lighterman-docker-tests", "load-testbox")?, testbox })
+        Ok(Self { product: artifacts.bin("lighterman", "lighterman")?, loader: testbox::loader(artifacts)?, testbox })
     }
 }
 
@@ -72,45 +68,54 @@ pub(crate) fn run(args: &Args, sheet: &mut Sheet) -> Result<()> {
     Ok(())
 }
 
-/// Runs the task and looks for what it left on the engine.
+/// Runs the task and looks for what it left on the engine; image and state go, also after Ctrl-C.
 pub(crate) fn on_engine(workspace: &Workspace, engine: &Engine, programs: &Programs<'_>) -> Result<()> {
+    let deferred = Deferred::new()?;
     let image_was_there = engine.has_image(IMAGE)?;
-    Cmd::new(programs.loader).env(TESTBOX_ENV, programs.testbox).run()?;
-    let before = ids(&engine.containers_with(INSTANCE_LABEL)?);
-    let state = State::new(workspace)?;
-    let outcome = product(programs.product, &state).arg(TASK).run();
-    let left = left_behind(&before, engine.containers_with(INSTANCE_LABEL)?);
-    if !image_was_there && !engine.remove_image(IMAGE)? {
-        println!("{IMAGE} stays: somebody else uses it.");
+    let outcome = State::new(workspace).and_then(|state| show(engine, programs, &state));
+    if image_was_there {
+        println!("{IMAGE} was there before, and stays.");
+    } else {
+        testbox::remove(engine)?;
     }
+    deferred.check()?;
     outcome?;
-    ensure!(left.is_empty(), "the task left behind: {}", left.join(", "));
-    println!("Nothing is left behind on the engine.");
+    println!("Nothing is left behind on the engine; `cargo xtask testbox` loads the image again.");
     Ok(())
+}
+
+fn show(engine: &Engine, programs: &Programs<'_>, state: &State) -> Result<()> {
+    testbox::load(programs.loader, programs.testbox)?;
+    // A given directory outlives the run, and its id with it.
+    let directory = state.dir.join("run");
+    let outcome = Cmd::new(programs.product).arg("run").arg("--state-dir").arg(&directory).arg(TASK).run();
+    let left = match instance_of(&directory)? {
+        Some(instance) => engine.containers_with(&format!("{INSTANCE_LABEL}={instance}"))?,
+        None => Vec::new(),
+    };
+    outcome?;
+    ensure!(left.is_empty(), "the task left behind: {}", names(&left));
+    Ok(())
+}
+
+/// Id of the instance whose state is there; `None` where the command never got that far.
+fn instance_of(directory: &Path) -> Result<Option<String>> {
+    let file = directory.join("instance");
+    if !file.exists() {
+        return Ok(None);
+    }
+    let id = read(&file)?.trim().to_owned();
+    let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_id.then_some(Some(id)).with_context(|| format!("{} holds no instance id", file.display()))
+}
+
+fn names(containers: &[Container]) -> String {
+    containers.iter().flat_map(|container| &container.names).cloned().collect::<Vec<_>>().join(", ")
 }
 
 fn on_model(workspace: &Workspace, path: &Path) -> Result<()> {
     let state = State::new(workspace)?;
     Cmd::new(path).env("XDG_STATE_HOME", &state.dir).arg(TASK).run()
-}
-
-/// `lighterman run` with a state of its own.
-fn product(path: &Path, state: &State) -> Cmd {
-    Cmd::new(path).arg("run").env("XDG_STATE_HOME", &state.dir)
-}
-
-fn ids(containers: &[Container]) -> BTreeSet<String> {
-    containers.iter().map(|container| container.id.clone()).collect()
-}
-
-/// What is there now and was not before, by name and instance.
-fn left_behind(before: &BTreeSet<String>, after: Vec<Container>) -> Vec<String> {
-    let new = after.into_iter().filter(|container| !before.contains(&container.id));
-    new.map(|container| {
-        let instance = container.labels.get(INSTANCE_LABEL).cloned().unwrap_or_default();
-        format!("{} (instance {instance})", container.names.join(" "))
-    })
-    .collect()
 }
 
 /// A home of its own for the state of one demo; removed when dropped.
@@ -139,15 +144,15 @@ impl Drop for State {
 mod tests {
     use super::*;
 
-    fn container(id: &str, name: &str) -> Container {
-        let labels = [(INSTANCE_LABEL.to_owned(), "i1".to_owned())].into();
-        Container { id: id.into(), names: vec![name.into()], labels }
-    }
-
     #[test]
-    fn only_what_is_new_counts_as_left_behind() {
-        let before = ids(&[container("1", "/old")]);
-        assert_eq!(left_behind(&before, vec![container("1", "/old")]), [""; 0]);
-        assert_eq!(left_behind(&before, vec![container("1", "/old"), container("2", "/new")]), ["/new (instance i1)"]);
+    fn the_instance_is_read_from_the_state_directory() {
+        let directory = std::env::temp_dir().join(format!("xtask-demo-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        assert_eq!(instance_of(&directory).unwrap(), None, "the command never began");
+        std::fs::write(directory.join("instance"), "0f1e2d3c4b5a69788796a5b4c3d2e1f0\n").unwrap();
+        assert_eq!(instance_of(&directory).unwrap().as_deref(), Some("0f1e2d3c4b5a69788796a5b4c3d2e1f0"));
+        std::fs::write(directory.join("instance"), "\"]}").unwrap();
+        assert!(instance_of(&directory).is_err(), "it becomes part of a question to the engine");
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -26,9 +26,7 @@ pub(crate) struct Engine {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Container {
-    pub(crate) id: String,
     pub(crate) names: Vec<String>,
-    pub(crate) labels: std::collections::BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -54,8 +52,9 @@ impl Engine {
         Ok(Self { address, version, api_version })
     }
 
-    /// All containers, running or not, that carry this label.
+    /// All containers, running or not, that carry this label, `name=value`.
     pub(crate) fn containers_with(&self, label: &str) -> Result<Vec<Container>> {
+        let label = label.replace('=', "%3D");
         let filters = format!("%7B%22label%22%3A%5B%22{label}%22%5D%7D");
         let answer = self.address.ask("GET", &format!("/containers/json?all=1&filters={filters}"))?.done()?;
         serde_json::from_slice(&answer).context("the engine's list of containers is not the JSON it should be")

@@ -16,8 +16,10 @@ mod elf;
 mod engine;
 mod finding;
 mod host;
+mod interrupt;
 mod layers;
 mod replay;
+mod settings;
 mod setup;
 mod sheet;
 mod sim;
@@ -60,6 +62,8 @@ enum Task {
     Replay(replay::Args),
     /// Tests on a real Docker engine.
     DockerTests(docker_tests::Args),
+    /// Load the image of the example task into Docker, or remove it.
+    Testbox(testbox::Args),
     /// Measurements against the bare engine floor.
     Bench(bench::Args),
     /// Static, stripped release binary with its sizes and checksum.
@@ -101,6 +105,7 @@ fn run(task: Task, sheet: &mut Sheet) -> anyhow::Result<()> {
         Task::Sim(args) => sim::run(&args, sheet),
         Task::Replay(args) => replay::run(&args, sheet),
         Task::DockerTests(args) => docker_tests::run(&args, sheet),
+        Task::Testbox(args) => testbox::run(&args, sheet),
         Task::Bench(args) => bench::run(&args, sheet),
         Task::Dist => dist::run(sheet),
         Task::Setup(args) => setup::run(&args, sheet),

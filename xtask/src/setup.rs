@@ -14,23 +14,45 @@ pub(crate) struct Args {
 }
 
 /// A cargo tool and what it is for.
-const TOOLS: &[&str] = &["cargo-deny", "cargo-nextest"];
+const TOOLS: &[(&str, &str)] = &[
+    ("cargo-deny", "`deps --advisories`, and more checks in `deps`"),
+    ("cargo-nextest", "runs tests side by side; without it `ci` uses `cargo test`"),
+];
 
-/// A program that some step starts, and the Debian package that brings it.
-const PROGRAMS: &[(&str, &str)] = &[
-    ("dockerd", "docker.io"),
-    ("busybox", "busybox-static"),
-    ("mkfs.ext4", "e2fsprogs"),
-    ("losetup", "mount"),
-    ("ip", "iproute2"),
+/// A program that some step starts.
+struct Program {
+    name: &'static str,
+    /// The Debian package that brings it.
+    package: &'static str,
+    /// What wants it.
+    use_of_it: &'static str,
+}
+
+const fn program(name: &'static str, package: &'static str, use_of_it: &'static str) -> Program {
+    Program { name, package, use_of_it }
+}
+
+const PROGRAMS: &[Program] = &[
+    program("dockerd", "docker.io", "`demo`, `docker-tests` and `bench`: the Docker engine"),
+    program("mkfs.ext4", "e2fsprogs", "tests of a full disk, as root"),
+    program("losetup", "mount", "tests of a full disk, as root"),
+    program("ip", "iproute2", "tests with a second engine in a network of its own, as root"),
 ];
 
 /// Programs for root live here and need not be in `PATH`.
 const SBIN: &[&str] = &["/usr/sbin", "/sbin"];
 
 pub(crate) fn run(args: &Args, sheet: &mut Sheet) -> Result<()> {
-    let mut commands = debian(&missing_packages(is_there), is_root(), in_path("apt-get"), sheet);
-    commands.extend(TOOLS.iter().filter(|tool| !in_path(tool)).map(|tool| (tool.to_string(), install(tool))));
+    let missing: Vec<&Program> = PROGRAMS.iter().filter(|program| !is_there(program.name)).collect();
+    for Program { name, package, use_of_it } in &missing {
+        println!("{package} brings {name}: {use_of_it}");
+    }
+    let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
+    let mut commands = debian(&packages, is_root(), in_path("apt-get"), sheet);
+    for (tool, use_of_it) in TOOLS.iter().filter(|(tool, _)| !in_path(tool)) {
+        println!("{tool}: {use_of_it}");
+        commands.push((tool.to_string(), install(tool)));
+    }
     if commands.is_empty() {
         println!("Nothing to install.");
     }
@@ -46,10 +68,6 @@ pub(crate) fn run(args: &Args, sheet: &mut Sheet) -> Result<()> {
 
 fn is_there(program: &str) -> bool {
     in_path(program) || SBIN.iter().any(|dir| std::path::Path::new(dir).join(program).is_file())
-}
-
-fn missing_packages(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    PROGRAMS.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
 }
 
 /// The commands that install Debian's packages; noted as not run where we cannot.
@@ -75,13 +93,6 @@ fn install(tool: &str) -> Cmd {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_missing_programs_bring_their_package() {
-        assert_eq!(missing_packages(|_| true), [""; 0]);
-        assert_eq!(missing_packages(|program| program != "mkfs.ext4"), ["e2fsprogs"]);
-        assert_eq!(missing_packages(|_| false).len(), PROGRAMS.len());
-    }
 
     #[test]
     fn debian_packages_need_root_and_apt() {

@@ -47,7 +47,7 @@ pub(crate) enum Command {
     /// Shows statuses, waits and output. Ctrl-C stops the task, a second Ctrl-C kills it.
     ///
     /// What earlier runs left behind because they were killed is stopped and removed first, and each exit code is shown;
-    /// runs that are alive are not touched.
+    /// runs that are alive are not touched. With --resume or --state-dir, no other run is touched at all.
     Run(Run),
     /// Show what a run would do, call by call, without Docker.
     ///
@@ -72,10 +72,6 @@ pub(crate) enum Command {
     },
 }
 
-/// Runs a task and shows it: statuses, waits, output. Ctrl-C stops it, a second Ctrl-C kills it.
-///
-/// What earlier runs left behind because they were killed is stopped and removed first, and each exit code is shown;
-/// runs that are alive are not touched. With --resume or --state-dir, no other run is touched at all.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {

@@ -309,7 +309,7 @@ where
     ) -> Result<Outcome, Failure> {
         let kept = Kept { instance: instance.id.clone(), directory: instance.directory.clone() };
         let is_new = matches!(plan.new, Some(New::Now(_)));
-        let shown = Shown::open(&kept.directory, self.clock.clone());
+        let shown = Shown::open(&kept.directory, is_new, self.clock.clone());
         let unread = |error| failure(format!("what was shown before cannot be read: {error}"), None);
         let shown = shown.map_err(unread)?;
         let (runtime, clock) = (Arc::clone(&self.runtime), self.clock.clone());

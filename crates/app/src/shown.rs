@@ -33,6 +33,8 @@ pub(crate) struct Shown {
     now: Box<dyn Fn() -> Moment + Send + Sync>,
     /// As it was found.
     before: Instants,
+    /// Its containers are followed from their start: there is no history to be caught up with.
+    is_new: bool,
     /// As it is to be written; `None` once nothing may be written any more.
     state: Mutex<Option<Instants>>,
 }
@@ -46,12 +48,18 @@ pub(crate) struct Mark {
 }
 
 impl Shown {
-    /// Reads the note. Without one, everything is shown.
-    pub(crate) fn open(directory: &Path, clock: impl Clock) -> io::Result<Arc<Self>> {
+    /// Reads the note. Without one, everything is shown. `is_new`: containers are followed from their start.
+    pub(crate) fn open(directory: &Path, is_new: bool, clock: impl Clock) -> io::Result<Arc<Self>> {
         let text = notes::read(directory, notes::SHOWN)?.unwrap_or_default();
         let before = text.lines().filter_map(read_line).collect();
         let now = Box::new(move || clock.now());
-        Ok(Arc::new(Self { directory: directory.into(), now, before, state: Mutex::new(Some(Instants::new())) }))
+        Ok(Arc::new(Self {
+            directory: directory.into(),
+            now,
+            before,
+            is_new,
+            state: Mutex::new(Some(Instants::new())),
+        }))
     }
 
     /// From when on the output of a container is to be shown. An instant to come says that the clock was set back.
@@ -96,8 +104,8 @@ impl fmt::Debug for Shown {
 
 /// When the output of one container is marked as shown.
 ///
-/// Whoever reads is level with the container once a pause has come, and stays so until the screen makes it wait: what is
-/// held back then was stamped long ago.
+/// Whoever reads is level with a new container, and with another one once a pause has come, and stays so until the screen
+/// makes it wait: what is held back then was stamped long ago. Who is not level marks nothing.
 pub(crate) struct Pace {
     shown: Arc<Shown>,
     container: RuntimeId,
@@ -110,7 +118,7 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn new(shown: Arc<Shown>, container: RuntimeId) -> Self {
         let marked = (shown.now)().mono;
-        Self { shown, container, is_level: false, marked, unmarked: None }
+        Self { is_level: shown.is_new, shown, container, marked, unmarked: None }
     }
 
     /// How long to wait for more before [`Pace::paused`] is due; `None`: for ever.
@@ -189,7 +197,7 @@ mod tests {
     #[test]
     fn a_mark_comes_once_a_second_and_leaves_time_for_what_is_on_its_way() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let mut pace = Pace::new(Shown::open(directory.path(), clock.clone()).unwrap(), container());
+        let mut pace = Pace::new(Shown::open(directory.path(), false, clock.clone()).unwrap(), container());
         assert_eq!(pace.patience(), Some(PAUSE));
         let mut marks = Vec::new();
         for ms in (0..3_000).step_by(10) {
@@ -213,7 +221,7 @@ mod tests {
     #[test]
     fn who_is_behind_marks_nothing_before_the_next_pause() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let mut pace = Pace::new(Shown::open(directory.path(), clock.clone()).unwrap(), container());
+        let mut pace = Pace::new(Shown::open(directory.path(), false, clock.clone()).unwrap(), container());
         clock.set_ms(5_000);
         assert!(pace.handed_on(false).is_none(), "there may be a long history");
         assert!(pace.paused().is_some());
@@ -223,10 +231,22 @@ mod tests {
         assert!(pace.paused().is_some());
     }
 
+    /// A steady output has no pauses.
+    #[test]
+    fn a_new_container_needs_no_pause() {
+        let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
+        let mut pace = Pace::new(Shown::open(directory.path(), true, clock.clone()).unwrap(), container());
+        assert_eq!(pace.patience(), None, "nothing came yet");
+        assert!(pace.handed_on(false).is_none());
+        assert_eq!(pace.patience(), Some(EVERY));
+        clock.set_ms(1_000);
+        assert_eq!(up_to_ms(pace.handed_on(false)), Some(500));
+    }
+
     #[test]
     fn what_is_kept_is_found_again_until_nothing_is_left() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let open = || Shown::open(directory.path(), clock.clone()).unwrap();
+        let open = || Shown::open(directory.path(), false, clock.clone()).unwrap();
         clock.set_ms(7_000);
         let first = open();
         assert_eq!(first.since(&container()), None);

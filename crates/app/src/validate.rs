@@ -50,7 +50,7 @@ impl Checked {
     }
 
     fn with_error(mut self, text: String) -> Self {
-        self.findings.push(json!({ "level": "error", "message": text }));
+        self.findings.push(entry("error", &text, &text, None));
         self.errors.push(text);
         self
     }
@@ -91,13 +91,43 @@ fn check(file: &Path) -> Checked {
 }
 
 fn finding(level: &str, finding: &Finding) -> Value {
+    entry(level, &finding.message, &finding.to_string(), Some(finding))
+}
+
+/// Every field is always there (`docs/json-events.md`); a file that cannot be read has no place in it.
+fn entry(level: &str, message: &str, text: &str, place: Option<&Finding>) -> Value {
     json!({
         "level": level,
-        "rule": finding.rule.to_string(),
-        "message": finding.message,
-        "path": finding.path,
-        "line": finding.line,
-        "column": finding.column,
-        "text": finding.to_string(),
+        "rule": place.map(|finding| finding.rule.to_string()),
+        "message": message,
+        "path": place.and_then(|finding| finding.path.as_deref()),
+        "line": place.map(|finding| finding.line),
+        "column": place.map(|finding| finding.column),
+        "text": text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, path::Path};
+
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/json-events.md");
+
+    fn keys(value: &Value) -> BTreeSet<&str> {
+        value.as_object().expect("an object").keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn the_page_lists_the_fields_of_validate_also_of_a_file_that_cannot_be_read() {
+        let checked: Value = serde_json::from_str(&check(Path::new("/no/such/file.json")).to_json()).unwrap();
+        let unreadable = &checked["findings"][0];
+        let refused = lighterman_taskdef::read("t.json", b"{}").unwrap_err();
+        assert_eq!(keys(unreadable), keys(&finding("error", &refused.errors[0])));
+        assert!(unreadable["line"].is_null() && unreadable["text"].is_string(), "{unreadable}");
+        let section = PAGE.split("## `validate --json`").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+        let listed = section.lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next());
+        assert_eq!(listed.collect::<BTreeSet<_>>(), &keys(&checked) | &keys(unreadable));
+    }
 }

@@ -7,9 +7,6 @@ use crate::{
     parse_duration, setting::PREFIX,
 };
 
-/// Variables with our prefix that are no settings of the table.
-const OTHERS: [&str; 2] = ["LIGHTERMAN_LOG", "LIGHTERMAN_LOG_FORMAT"];
-
 /// What is in effect, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effective {
@@ -245,7 +242,7 @@ fn set(settings: &mut RunSettings, field: Field, variable: &str, text: &str) -> 
 
 /// A slip of the pen must not look like a setting that was taken.
 fn unknown(env: &Environment) -> Vec<SettingWarning> {
-    let known: Vec<String> = SETTINGS.iter().map(Setting::variable).chain(OTHERS.map(String::from)).collect();
+    let known: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
     let unknown = env.names_with_prefix(PREFIX).filter(|name| !known.iter().any(|known| known == name));
     unknown.map(|name| SettingWarning::Unknown { variable: cut(name), meant: nearest(name, &known) }).collect()
 }

@@ -38,8 +38,14 @@ pub enum DockerHostError {
     /// It begins with something other than the schemes that are spoken.
     #[error("cannot speak {scheme:?} to a Docker engine; allowed: unix:///absolute/path, tcp://host:port")]
     Scheme {
-        /// What stands before `://`; empty when nothing does.
+        /// What stands before `://`.
         scheme: String,
+    },
+    /// There is no `://`.
+    #[error("{text:?} is not the address of a Docker engine; allowed: unix:///absolute/path, tcp://host:port")]
+    NoScheme {
+        /// What was found.
+        text: String,
     },
     /// `unix://` without an absolute path behind it.
     #[error("{path:?} is not an absolute path of a socket; allowed: unix:///absolute/path")]
@@ -65,7 +71,7 @@ impl DockerHost {
             Some(("unix", path)) => Self::unix(path),
             Some(("tcp" | "http", authority)) => Self::tcp(authority.strip_suffix('/').unwrap_or(authority)),
             Some((scheme, _)) => Err(DockerHostError::Scheme { scheme: scheme.into() }),
-            None => Err(DockerHostError::Scheme { scheme: String::new() }),
+            None => Err(DockerHostError::NoScheme { text: text.into() }),
         }
     }
 

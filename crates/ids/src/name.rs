@@ -8,7 +8,7 @@ use core::fmt;
 
 /// Why a text is not a name of the kind asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a {kind}; allowed: {allowed}")]
+#[error("{text:?} is not {article} {kind}; allowed: {allowed}", article = article(kind))]
 pub struct NameError {
     /// The kind of name that was expected, in words.
     pub kind: &'static str,
@@ -23,6 +23,10 @@ impl NameError {
         let text = text.chars().take(80).collect();
         Self { kind, text, allowed }
     }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
 macro_rules! text_id {

@@ -79,12 +79,19 @@ impl ErrorName {
         Self::ALL.into_iter().find(|name| name.as_str() == text)
     }
 
-    /// What a person can do about it; `None` where the text says all.
-    const fn advice(self) -> Option<&'static str> {
+    /// What a person can do about an error of this name with this text; `None` where the text says all.
+    fn advice(self, text: &str) -> Option<&'static str> {
+        let of_cause = |causes: &[(&[&str], &'static str)]| {
+            let text = text.to_lowercase();
+            let fits = |(words, _): &&(&[&str], &'static str)| words.iter().any(|word| text.contains(word));
+            causes.iter().find(fits).map(|(_, advice)| *advice)
+        };
         match self {
-            Self::CannotPullContainer => Some("check the image name, or load the image into Docker"),
-            Self::CannotCreateContainer => None,
-            Self::CannotStartContainer => Some("check the command, the ports and the user of the container"),
+            Self::CannotPullContainer => {
+                of_cause(PULL_CAUSES).or(Some("check the image name, or load the image into Docker"))
+            }
+            Self::CannotCreateContainer => of_cause(START_CAUSES),
+            Self::CannotStartContainer => of_cause(START_CAUSES).or(Some("look at the log of the Docker daemon")),
             Self::CannotStopContainer | Self::CannotInspectContainer | Self::DockerTimeout => {
                 Some("look at the log of the Docker daemon")
             }
@@ -95,6 +102,37 @@ impl ErrorName {
         }
     }
 }
+
+/// Words of registries and of Docker about a pull, in lower case, and what helps (Docker 20.10 to 28).
+const PULL_CAUSES: &[(&[&str], &str)] = &[
+    (
+        &["pull access denied", "unauthorized", "authentication required", "access to the resource is denied"],
+        "check the image name; this version logs in to no registry, so load a private image into Docker",
+    ),
+    (&["manifest unknown", "manifest for", "not found"], "check the name and the tag of the image"),
+    (
+        &["dial tcp", "no such host", "connection refused", "timeout", "tls handshake", "server misbehaving"],
+        "see whether Docker can reach the registry, or load the image into Docker",
+    ),
+    (&["no space left"], "make room on the disk of Docker"),
+];
+
+/// The same about a create or a start; the more special words first.
+const START_CAUSES: &[(&[&str], &str)] = &[
+    (&["logging driver", "log driver", "log opt"], "check the logConfiguration of the container"),
+    (
+        &["port is already allocated", "address already in use", "ports are not available"],
+        "free the host port, or publish another one",
+    ),
+    (&["unable to find user", "unable to find group", "no matching entries in"], "check the user of the container"),
+    (&["no space left"], "make room on the disk of Docker"),
+    (
+        &["executable file not found", "no such file or directory", "exec format error", "no command specified"],
+        "check the command and the entryPoint against the files of the image",
+    ),
+    (&["permission denied"], "see whether the user of the container may execute the command"),
+    (&["memory limit", "cannot allocate memory"], "check the memory of the container"),
+];
 
 impl ContainerError {
     /// An error of this name in these words.
@@ -116,7 +154,7 @@ impl ContainerError {
 
     /// The error as readers see it.
     pub(crate) fn reason(&self) -> StopReason {
-        StopReason { name: self.name.as_str(), text: self.text.clone(), advice: self.name.advice() }
+        StopReason { name: self.name.as_str(), text: self.text.clone(), advice: self.name.advice(&self.text) }
     }
 }
 
@@ -142,6 +180,26 @@ mod tests {
             assert_eq!(ErrorName::parse(name.as_str()), Some(name));
         }
         assert_eq!(ErrorName::parse("Error"), None);
+    }
+
+    #[test]
+    fn advice_follows_the_cause() {
+        for (name, text, word) in [
+            (ErrorName::CannotStartContainer, "failed to initialize logging driver: no such host", "logConfiguration"),
+            (ErrorName::CannotStartContainer, "driver failed: Bind for 0.0.0.0:80: port is already allocated", "port"),
+            (ErrorName::CannotStartContainer, "unable to find user nobody: no matching entries in passwd", "user"),
+            (ErrorName::CannotStartContainer, "exec: \"/x\": stat /x: no such file or directory", "entryPoint"),
+            (ErrorName::CannotStartContainer, "exec: \"/x\": permission denied", "execute"),
+            (ErrorName::CannotStartContainer, "something new", "daemon"),
+            (ErrorName::CannotPullContainer, "pull access denied for a/b, repository does not exist", "private"),
+            (ErrorName::CannotPullContainer, "manifest for a/b:9 not found: manifest unknown", "tag"),
+            (ErrorName::CannotPullContainer, "Get https://r.test/v2/: dial tcp: lookup r.test", "reach"),
+            (ErrorName::CannotPullContainer, "something new", "image name"),
+        ] {
+            let advice = ContainerError::new(name, text).reason().advice.unwrap();
+            assert!(advice.contains(word), "{text}: {advice}");
+        }
+        assert_eq!(ContainerError::new(ErrorName::CannotCreateContainer, "conflict").reason().advice, None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::finding::Finding;
 use crate::layers;
+use crate::settings;
 use crate::tidy::fields;
 use crate::workspace::Workspace;
 
@@ -19,6 +20,7 @@ struct Page {
 const PAGES: &[Page] = &[
     Page { path: "docs/crates.md", render: |workspace| Ok(layers::page(&workspace.members)) },
     Page { path: "docs/fields.md", render: |_| Ok(fields::page()) },
+    Page { path: "docs/settings.md", render: |_| Ok(settings::page()) },
 ];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {

@@ -109,8 +109,6 @@ fn an_unknown_variable_with_our_prefix_warns_and_names_the_one_that_was_meant() 
     let effective = load([
         ("LIGHTERMAN_RUNTIME_STOP_TIMEUOT", "5s"),
         ("LIGHTERMAN_ELSEWHERE", "1"),
-        ("LIGHTERMAN_LOG", "debug"),
-        ("LIGHTERMAN_LOG_FORMAT", "json"),
         ("LIGHTERMAN_EMPTY", ""),
         ("LIGHTERMANS", "1"),
     ]);

@@ -23,6 +23,24 @@ fn assert_never_ran(ended: &Ended, name: &str) {
     assert!(!container["reason"]["advice"].as_str().unwrap().is_empty());
 }
 
+/// As a container may exit with what we exit with.
+#[tokio::test]
+async fn the_last_line_says_whose_exit_code_it_is_where_that_is_not_clear() {
+    in_corner(async |corner| {
+        for (code, says_so) in [("125", true), ("130", true), ("3", false)] {
+            let run = corner.lighterman(&["run"]).argument(corner.file(&corner.task(&["exit", code])));
+            let output = run.output().await;
+            assert_eq!(output.code, code.parse().ok(), "{}", output.stderr);
+            let line = format!("exit code {code}: the container's own exit code\n");
+            assert_eq!(output.stderr.ends_with(&line), says_so, "{}", output.stderr);
+        }
+        let output = corner.lighterman(&["run", "nowhere.json"]).output().await;
+        assert_eq!(output.code, Some(125));
+        assert!(output.stderr.ends_with("exit code 125: an error of our own, told above\n"), "{}", output.stderr);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_refused_file_creates_nothing() {
     in_corner(async |corner| {

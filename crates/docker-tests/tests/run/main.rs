@@ -19,5 +19,6 @@ mod output;
 mod pulls;
 #[path = "../adapter/registry.rs"]
 mod registry;
+mod resume;
 mod signals;
 mod state;

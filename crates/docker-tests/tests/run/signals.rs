@@ -35,15 +35,17 @@ async fn an_interrupt_stops_the_container_with_its_stop_signal() {
 }
 
 #[tokio::test]
-async fn a_terminate_or_a_hangup_ends_with_143() {
+async fn a_terminate_ends_with_143_and_a_hang_up_with_129() {
     in_corner(async |corner| {
-        for signal in [Signal::TERM, Signal::HUP] {
+        let cases = [(Signal::TERM, "SIGTERM", 143, "terminated"), (Signal::HUP, "SIGHUP", 129, "hung-up")];
+        for (signal, name, code, kind) in cases {
             let mut run = corner.run(&corner.task(&["trap", "0", "+", "print", "ready", "+", "sleep", "600"])).start();
             run.until_said("ready").await;
             run.signal(signal);
             let ended = run.end_within(SOON).await.unwrap_or_else(|_| panic!("it does not stop"));
-            ended.assert_code(143);
-            assert_eq!(ended.events.last().unwrap()["kind"], "terminated");
+            ended.assert_code(code);
+            assert_eq!(ended.events.last().unwrap()["kind"], kind);
+            assert_eq!(ended.of("signal").next().unwrap()["signal"], name);
         }
         corner.nothing_is_left().await;
     })
