@@ -16,35 +16,35 @@ use crate::notes;
 
 /// A state directory that is ours until this process ends.
 #[derive(Debug)]
-pub(crate) struct Instance {
+pub struct Instance {
     /// Label of everything that is created from it.
-    pub(crate) id: InstanceId,
+    pub id: InstanceId,
     /// Where it is.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// The open store.
-    pub(crate) store: Store,
+    pub store: Store,
     /// What the store must hold.
-    pub(crate) ledger: Ledger,
+    pub ledger: Ledger,
     /// What it held.
-    pub(crate) saved: SavedState,
+    pub saved: SavedState,
     /// Where the damaged store was put, if there was one and it was to be recovered from.
-    pub(crate) damaged: Option<PathBuf>,
+    pub damaged: Option<PathBuf>,
 }
 
 /// How a state directory is to be taken into use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening<'a> {
+pub struct Opening<'a> {
     /// Address of the Docker that is talked to: what is unfinished in another one is refused.
-    pub(crate) docker: &'a str,
+    pub docker: &'a str,
     /// What becomes of a damaged store.
-    pub(crate) on_damage: OnDamage,
+    pub on_damage: OnDamage,
     /// What others are told; empty for a run of its own.
-    pub(crate) purpose: &'static str,
+    pub purpose: &'static str,
 }
 
 /// What to do with a damaged store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnDamage {
+pub enum OnDamage {
     /// Refuse, and say how to go on.
     Refuse,
     /// Move it aside and begin with an empty one; containers are then found by their labels.
@@ -67,7 +67,7 @@ pub(crate) enum Told<'a> {
 
 /// Why a state directory cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum InstanceError {
+pub enum InstanceError {
     /// The directory or its store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -159,7 +159,7 @@ impl Instance {
     /// # Errors
     /// Somebody alive owns it, it cannot be written, its store is damaged and that is refused, or what is unfinished in
     /// it is in another Docker.
-    pub(crate) fn open(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
+    pub fn open(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
         make_private(directory)?;
         Self::open_existing(directory, opening, entropy)
     }

@@ -50,6 +50,7 @@ pub use definition::{Definition, DefinitionError};
 pub use earlier::{InstancePrefix, PrefixError};
 pub use graph::{Drawing, graph};
 pub use plan::{AssumptionError, PlanOptions, PlanOutcome, plan};
+pub use instance::{Instance, InstanceError, OnDamage, Opening};
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;
 pub use stage::{LogWriter, Stage};

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lighterman_app::{Instance, OnDamage, host_settings};
+use lighterman_app::{Instance, OnDamage, Opening, host_settings};
 use lighterman_calls::RequestKind;
 use lighterman_checkpoint::Store;
 use lighterman_config::RunSettings;
@@ -58,7 +58,8 @@ impl<R: ContainerRuntime + Clone> Agent<R> {
     /// There is no room for its state, or the runtime does not answer.
     pub async fn start_on(stage: &Stage, runtime: R, settings: HostSettings) -> Result<Self, Trouble> {
         let directory = stage.state_directory();
-        let instance = Instance::open(&directory, stage.entropy(), OnDamage::Refuse)?;
+        let opening = Opening { docker: "bench", on_damage: OnDamage::Refuse, purpose: "" };
+        let instance = Instance::open(&directory, opening, stage.entropy())?;
         let clock = HostClock::new()?;
         let seed = u64::try_from(stage.entropy().bits() & u128::from(u64::MAX))?;
         let engine = Engine::take_up(settings, instance.id, instance.saved, seed, clock.now())?;
