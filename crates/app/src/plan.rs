@@ -107,11 +107,6 @@ fn assumed(definition: &TaskDefinition, behaviours: &BTreeMap<ContainerName, Beh
 
 fn call(planned: &Planned) -> PlanCall {
     let request = planned.ask.request();
-    let (container, image) = match &planned.subject {
-        Subject::Docker => (None, None),
-        Subject::Image(image) => (None, Some(image.to_string())),
-        Subject::Container(name) => (Some(name.to_string()), None),
-    };
     let causes = planned.causes.iter().map(|cause| PlanCause {
         kind: cause.word(),
         container: cause.container().map(ToString::to_string),
@@ -121,12 +116,19 @@ fn call(planned: &Planned) -> PlanCall {
     let mut call = PlanCall {
         at: planned.at,
         call: planned.ask.word(),
-        container,
-        image,
+        container: None,
+        image: None,
+        volume: None,
         grace: None,
         signal: None,
         causes: causes.collect(),
     };
+    match &planned.subject {
+        Subject::Docker => {}
+        Subject::Image(image) => call.image = Some(image.to_string()),
+        Subject::Volume(name) => call.volume = Some(name.to_string()),
+        Subject::Container(name) => call.container = Some(name.to_string()),
+    }
     if let Some(lighterman_calls::Request::Stop { grace, .. }) = request {
         call.grace = Some(*grace);
     }

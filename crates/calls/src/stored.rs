@@ -5,8 +5,8 @@ use core::fmt;
 
 use lighterman_ids::{Digest, ImageId, ImageRef, RuntimeName, Wall};
 
-/// `POST /volumes/create`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// `POST /volumes/create`. Options can hold the password of a file server, so `Debug` shows their names only (B-053).
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct VolumeRequest {
     /// The name under which the volume can be found again whatever happens to the answer.
     pub name: RuntimeName,
@@ -18,8 +18,17 @@ pub struct VolumeRequest {
     pub labels: BTreeMap<String, String>,
 }
 
-/// What a look at a volume shows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+impl fmt::Debug for VolumeRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, driver, options, labels } = self;
+        let mut shown = f.debug_struct("VolumeRequest");
+        shown.field("name", name).field("driver", driver).field("options", &options.keys());
+        shown.field("labels", labels).finish()
+    }
+}
+
+/// What a look at a volume shows. Of its options `Debug` shows the names only.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct VolumeFacts {
     /// Its name, as the runtime writes it: others can be longer than ours.
     pub name: String,
@@ -31,6 +40,15 @@ pub struct VolumeFacts {
     pub labels: BTreeMap<String, String>,
     /// Where it is on the host; empty where the driver does not say.
     pub mountpoint: String,
+}
+
+impl fmt::Debug for VolumeFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, driver, options, labels, mountpoint } = self;
+        let mut shown = f.debug_struct("VolumeFacts");
+        shown.field("name", name).field("driver", driver).field("options", &options.keys());
+        shown.field("labels", labels).field("mountpoint", mountpoint).finish()
+    }
 }
 
 /// An image of the runtime, by one of its names or by its id.
@@ -79,4 +97,24 @@ pub struct RemoteImage {
     pub digest: Digest,
     /// Such as `application/vnd.docker.distribution.manifest.v2+json`.
     pub media_type: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{format, string::ToString};
+
+    use super::*;
+
+    #[test]
+    fn b053_options_of_volumes_are_not_shown() {
+        let options = BTreeMap::from([("o".to_string(), "username=web,password=hunter2".to_string())]);
+        let name = RuntimeName::parse("site").unwrap();
+        let labels = BTreeMap::new();
+        let request = VolumeRequest { name, driver: "local".into(), options: options.clone(), labels: labels.clone() };
+        let facts =
+            VolumeFacts { name: "site".into(), driver: "local".into(), options, labels, mountpoint: "/v".into() };
+        for shown in [format!("{request:?}"), format!("{facts:?}")] {
+            assert!(shown.contains(r#"options: ["o"]"#) && !shown.contains("hunter2"), "{shown}");
+        }
+    }
 }

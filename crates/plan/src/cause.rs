@@ -6,9 +6,9 @@ use alloc::{
 };
 use core::fmt;
 
-use lighterman_calls::{ContainerTarget, EventAction, Request, RequestKind, labels};
+use lighterman_calls::{ContainerTarget, EventAction, ImageTarget, Request, RequestKind, labels};
 use lighterman_engine::Event;
-use lighterman_ids::{ContainerName, ImageRef};
+use lighterman_ids::{ContainerName, ImageRef, RuntimeName};
 use lighterman_status::{ContainerStatus, Health, TaskStatus};
 use lighterman_view::{ContainerView, TaskView, WaitReason};
 
@@ -21,6 +21,8 @@ pub enum Subject {
     Docker,
     /// An image, for all containers that are made from it.
     Image(ImageRef),
+    /// A volume, by its name in Docker.
+    Volume(RuntimeName),
     /// A container of the task.
     Container(ContainerName),
 }
@@ -99,8 +101,11 @@ pub enum Cause {
 impl Subject {
     /// What a request is about, as far as a view of the task knows.
     pub(crate) fn of(request: &Request, view: Option<&TaskView>) -> Self {
-        if let Request::InspectImage(image) | Request::Pull { image, .. } = request {
+        if let Some(image) = image_of(request) {
             return Self::Image(image.clone());
+        }
+        if let Some(volume) = volume_of(request) {
+            return Self::Volume(volume.clone());
         }
         let name = if let Request::Create(create) = request {
             create.config.labels.get(labels::CONTAINER).and_then(|name| ContainerName::parse(name).ok())
@@ -112,11 +117,30 @@ impl Subject {
 
     fn includes(&self, container: &ContainerView) -> bool {
         match self {
-            Self::Docker => false,
+            Self::Docker | Self::Volume(_) => false,
             Self::Image(image) => container.image == *image,
             Self::Container(name) => container.name == *name,
         }
     }
+}
+
+fn image_of(request: &Request) -> Option<&ImageRef> {
+    if let Request::InspectImage(image)
+    | Request::ResolveDigest(image)
+    | Request::Pull { image, .. }
+    | Request::TagImage { tag: image, .. }
+    | Request::RemoveImage(ImageTarget::Name(image)) = request
+    {
+        return Some(image);
+    }
+    None
+}
+
+fn volume_of(request: &Request) -> Option<&RuntimeName> {
+    if let Request::InspectVolume(name) | Request::RemoveVolume(name) = request {
+        return Some(name);
+    }
+    if let Request::CreateVolume(volume) = request { Some(&volume.name) } else { None }
 }
 
 fn target_of(request: &Request) -> Option<&ContainerTarget> {
@@ -289,6 +313,7 @@ impl fmt::Display for Subject {
         match self {
             Self::Docker => f.write_str("Docker"),
             Self::Image(image) => write!(f, "{image}"),
+            Self::Volume(name) => write!(f, "{name}"),
             Self::Container(name) => write!(f, "{name}"),
         }
     }
@@ -330,6 +355,41 @@ impl fmt::Display for Cause {
                     EventAction::HealthStatus(word) => write!(f, "the health check of {who} says {word}"),
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lighterman_calls::{PullLimits, VolumeRequest};
+
+    use super::*;
+
+    #[test]
+    fn calls_about_images_and_volumes_name_them() {
+        let image = ImageRef::parse("web:1").unwrap();
+        let name = RuntimeName::parse("data").unwrap();
+        let limit = core::time::Duration::from_secs(1);
+        let limits = PullLimits { first_progress: limit, inactivity: limit };
+        let volume = VolumeRequest {
+            name: name.clone(),
+            driver: "local".into(),
+            options: Default::default(),
+            labels: Default::default(),
+        };
+        for (request, subject) in [
+            (Request::InspectImage(image.clone()), "web:1"),
+            (Request::ResolveDigest(image.clone()), "web:1"),
+            (Request::Pull { image: image.clone(), platform: None, limits }, "web:1"),
+            (Request::RemoveImage(ImageTarget::Name(image)), "web:1"),
+            (Request::CreateVolume(volume), "data"),
+            (Request::InspectVolume(name.clone()), "data"),
+            (Request::RemoveVolume(name.clone()), "data"),
+            (Request::ListImages, "Docker"),
+            // A container that no view knows.
+            (Request::Start(ContainerTarget::Name(name)), "Docker"),
+        ] {
+            assert_eq!(Subject::of(&request, None).to_string(), subject, "{request:?}");
         }
     }
 }

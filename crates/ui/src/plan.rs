@@ -64,6 +64,8 @@ pub struct PlanCall {
     pub container: Option<String>,
     /// The image it is about.
     pub image: Option<String>,
+    /// The volume it is about.
+    pub volume: Option<String>,
     /// Of a stop: between the stop signal and the kill.
     pub grace: Option<Duration>,
     /// Of a kill.
@@ -150,6 +152,7 @@ enum Event<'a> {
         call: &'static str,
         container: Option<&'a str>,
         image: Option<&'a str>,
+        volume: Option<&'a str>,
         grace_ms: Option<u64>,
         signal: Option<&'static str>,
         causes: Vec<Cause<'a>>,
@@ -255,6 +258,7 @@ impl PlanCall {
             call: self.call,
             container: self.container.as_deref(),
             image: self.image.as_deref(),
+            volume: self.volume.as_deref(),
             grace_ms: self.grace.map(millis),
             signal: self.signal,
             causes: self.causes.iter().map(PlanCause::event).collect(),
@@ -270,7 +274,7 @@ impl PlanCall {
     }
 
     fn about(&self) -> &str {
-        self.container.as_deref().or(self.image.as_deref()).unwrap_or("Docker")
+        [&self.container, &self.image, &self.volume].into_iter().flatten().next().map_or("Docker", String::as_str)
     }
 
     fn why(&self) -> String {
@@ -411,6 +415,7 @@ mod tests {
             call,
             container: container.map(Into::into),
             image: None,
+            volume: None,
             grace: (call == "stop").then_some(Duration::from_secs(30)),
             signal: (call == "kill").then_some("SIGKILL"),
             causes: vec![desired, cause("stop-asked", "the task was asked to stop", true)],
