@@ -76,7 +76,7 @@ impl Conform<'_> {
             Support::Later(inert) => {
                 if !changes_nothing(node, inert) {
                     let message = format!("\"{}\" is not supported yet", row.key);
-                    self.findings.error(86, place, message, allowed("leave it out"));
+                    self.findings.error(86, place, message, hint("leave it out"));
                 }
                 None
             }

@@ -22,7 +22,7 @@ pub(crate) struct Shaped {
     pub(crate) place: Place,
 }
 
-const SHAPES: &str = "containerDefinitions, taskDefinition, Resources, or a list of containers";
+const SHAPES: &str = "an object with containerDefinitions, or with taskDefinition";
 
 /// Recognises S3 and S2; the others are refused by their names.
 pub(crate) fn recognise(root: Node, findings: &mut Collector) -> Option<Shaped> {
@@ -133,7 +133,7 @@ fn unknown(root: &Node) -> (String, Option<Advice>) {
     let Some(members) = root.members() else {
         return (format!("not a task definition: found {}", root.kind()), allowed(SHAPES));
     };
-    let known = ["containerDefinitions", "taskDefinition", "Resources"];
+    let known = ["containerDefinitions", "taskDefinition"];
     let near = members
         .iter()
         .find_map(|member| nearest(&member.key, known.into_iter()).map(|near| (member.key.to_string(), near)));

@@ -6,7 +6,7 @@ use core::ops::Range;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::{
-    finding::{Collector, Place, allowed},
+    finding::{Collector, Place, allowed, hint},
     limits::MAX_NESTING,
     node::{Member, Node, Offset, Value},
 };
@@ -17,7 +17,8 @@ pub(crate) fn parse(text: &str, start: usize, findings: &mut Collector) -> Optio
     let (table, errors) = DeTable::parse_recoverable(body);
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start);
-        findings.error(1, &Place::offset(offset(start, at)), error.message().trim_end(), allowed("TOML"));
+        let advice = hint("it is read as TOML, since it does not begin like JSON");
+        findings.error(1, &Place::offset(offset(start, at)), error.message().trim_end(), advice);
     }
     if !errors.is_empty() {
         return None;

@@ -106,7 +106,10 @@ fn other_shapes_are_refused_by_name() {
             r#"{"container_definitions": []}"#,
             r#"did you mean "containerDefinitions" instead of "container_definitions""#,
         ),
-        ("{}", "not a task definition: found no keys"),
+        (
+            "{}",
+            "not a task definition: found no keys at $; allowed: an object with containerDefinitions, or with taskDefinition",
+        ),
         ("[1]", "not a task definition: found a list"),
     ] {
         let found = findings_of(text);
