@@ -97,7 +97,14 @@ Exit codes:
   130    stopped after Ctrl-C
   143    stopped after SIGTERM";
 
+const VALIDATE_HELP: &str = "\
+Exit codes:
+  0    every definition is accepted
+  1    a definition is refused, or cannot be read
+  125  an error of our own: arguments, output";
+
 #[derive(Debug, Args)]
+#[command(after_help = VALIDATE_HELP)]
 pub(crate) struct Validate {
     /// Task definitions, JSON or TOML; `-` reads standard input.
     #[arg(required = true)]
