@@ -115,6 +115,16 @@ Exit codes:
   130    stopped after Ctrl-C
   143    stopped after SIGTERM";
 
+const VALIDATE_HELP: &str = "\
+Examples:
+  lighterman validate task.json
+  lighterman validate --json tasks/*.json | jq .findings
+
+Exit codes:
+  0    every definition is accepted
+  1    a definition is refused, or cannot be read
+  125  an error of our own: arguments, output";
+
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_HELP)]
 pub(crate) struct Plan {
@@ -172,15 +182,6 @@ Exit codes:
   0      the graph was drawn
   1      the task definition is refused
   125    an error of our own";
-
-const VALIDATE_HELP: &str = "\
-Examples:
-  lighterman validate task.json
-  lighterman validate --json tasks/*.json | jq .findings
-
-Exit codes:
-  0      all are accepted
-  1      one is refused, or cannot be read";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:

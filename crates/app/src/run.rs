@@ -23,7 +23,7 @@ use crate::{
     host::{Definitions, Prepared},
     instance::{Instance, InstanceError, OnDamage, Opening, Told},
     settings::host_settings,
-    shown::Shown,
+    shown::{Following, Shown},
     stage::{Show, Stage},
     sweep::Sweep,
 };
@@ -309,7 +309,9 @@ where
     ) -> Result<Outcome, Failure> {
         let kept = Kept { instance: instance.id.clone(), directory: instance.directory.clone() };
         let is_new = matches!(plan.new, Some(New::Now(_)));
-        let shown = Shown::open(&kept.directory, is_new, self.clock.clone());
+        let by_our_clock = self.options.docker_host.starts_with(UNIX);
+        let following = Following { from_start: is_new, by_our_clock };
+        let shown = Shown::open(&kept.directory, following, self.clock.clone());
         let unread = |error| failure(format!("what was shown before cannot be read: {error}"), None);
         let shown = shown.map_err(unread)?;
         let (runtime, clock) = (Arc::clone(&self.runtime), self.clock.clone());
@@ -341,7 +343,12 @@ where
             self.stage.show(Show::Warning(error.to_string()));
         }
         match outcome.failure {
-            Some(text) if created_nothing => Err(failure(text, Some("nothing of it is in Docker; run it anew"))),
+            Some(text) if created_nothing => {
+                let docker = &self.options.docker_host;
+                let first = outcome.gave_up.then(|| format!("see to it that Docker answers at {docker}; "));
+                let advice = format!("{}nothing of it is in Docker: run it anew", first.unwrap_or_default());
+                Err(failure(text, Some(&advice)))
+            }
             Some(text) => Err(failure(text, Some(&kept.advice(self.options.state.of_all().is_some())))),
             None => Ok(outcome),
         }
@@ -395,7 +402,7 @@ const fn code_of(signal: StopSignal) -> ExitCode {
 
 /// Whoever may not use the socket may not a minute later either: that is no wait.
 async fn check_access(docker_host: &str) -> Result<(), Failure> {
-    let Some(socket) = docker_host.strip_prefix("unix://") else { return Ok(()) };
+    let Some(socket) = docker_host.strip_prefix(UNIX) else { return Ok(()) };
     match timeout(ACCESS_LIMIT, UnixStream::connect(socket)).await {
         Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             let text = format!("no permission to use Docker at {docker_host}: {error}");
@@ -407,6 +414,9 @@ async fn check_access(docker_host: &str) -> Result<(), Failure> {
         Ok(Ok(_) | Err(_)) | Err(_) => Ok(()),
     }
 }
+
+/// How addresses on this host begin.
+const UNIX: &str = "unix://";
 
 /// An engine that takes no connection says nothing about permissions.
 const ACCESS_LIMIT: Duration = Duration::from_secs(1);

@@ -33,10 +33,18 @@ pub(crate) struct Shown {
     now: Box<dyn Fn() -> Moment + Send + Sync>,
     /// As it was found.
     before: Instants,
-    /// Its containers are followed from their start: there is no history to be caught up with.
-    is_new: bool,
+    from_start: bool,
     /// As it is to be written; `None` once nothing may be written any more.
     state: Mutex<Option<Instants>>,
+}
+
+/// How containers are followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Following {
+    /// From their start: there is no history to be caught up with.
+    pub(crate) from_start: bool,
+    /// Docker is on this host. The clock of another one may be wrong by more than anything here allows for.
+    pub(crate) by_our_clock: bool,
 }
 
 /// All output of this container up to this instant has been handed on.
@@ -48,18 +56,13 @@ pub(crate) struct Mark {
 }
 
 impl Shown {
-    /// Reads the note. Without one, everything is shown. `is_new`: containers are followed from their start.
-    pub(crate) fn open(directory: &Path, is_new: bool, clock: impl Clock) -> io::Result<Arc<Self>> {
+    /// Reads the note. Without one that can be relied on, everything is shown.
+    pub(crate) fn open(directory: &Path, following: Following, clock: impl Clock) -> io::Result<Arc<Self>> {
+        let Following { from_start, by_our_clock } = following;
         let text = notes::read(directory, notes::SHOWN)?.unwrap_or_default();
-        let before = text.lines().filter_map(read_line).collect();
-        let now = Box::new(move || clock.now());
-        Ok(Arc::new(Self {
-            directory: directory.into(),
-            now,
-            before,
-            is_new,
-            state: Mutex::new(Some(Instants::new())),
-        }))
+        let before = text.lines().filter(|_| by_our_clock).filter_map(read_line).collect();
+        let (now, state) = (Box::new(move || clock.now()), Mutex::new(Some(Instants::new())));
+        Ok(Arc::new(Self { directory: directory.into(), now, before, from_start, state }))
     }
 
     /// From when on the output of a container is to be shown. An instant to come says that the clock was set back.
@@ -118,7 +121,7 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn new(shown: Arc<Shown>, container: RuntimeId) -> Self {
         let marked = (shown.now)().mono;
-        Self { is_level: shown.is_new, shown, container, marked, unmarked: None }
+        Self { is_level: shown.from_start, shown, container, marked, unmarked: None }
     }
 
     /// How long to wait for more before [`Pace::paused`] is due; `None`: for ever.
@@ -169,6 +172,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    const LATER: Following = Following { from_start: false, by_our_clock: true };
+
     /// A clock that is set by hand.
     #[derive(Clone, Default)]
     struct ByHand(Arc<AtomicU64>);
@@ -197,7 +202,7 @@ mod tests {
     #[test]
     fn a_mark_comes_once_a_second_and_leaves_time_for_what_is_on_its_way() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let mut pace = Pace::new(Shown::open(directory.path(), false, clock.clone()).unwrap(), container());
+        let mut pace = Pace::new(Shown::open(directory.path(), LATER, clock.clone()).unwrap(), container());
         assert_eq!(pace.patience(), Some(PAUSE));
         let mut marks = Vec::new();
         for ms in (0..3_000).step_by(10) {
@@ -221,7 +226,7 @@ mod tests {
     #[test]
     fn who_is_behind_marks_nothing_before_the_next_pause() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let mut pace = Pace::new(Shown::open(directory.path(), false, clock.clone()).unwrap(), container());
+        let mut pace = Pace::new(Shown::open(directory.path(), LATER, clock.clone()).unwrap(), container());
         clock.set_ms(5_000);
         assert!(pace.handed_on(false).is_none(), "there may be a long history");
         assert!(pace.paused().is_some());
@@ -235,7 +240,10 @@ mod tests {
     #[test]
     fn a_new_container_needs_no_pause() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let mut pace = Pace::new(Shown::open(directory.path(), true, clock.clone()).unwrap(), container());
+        let mut pace = Pace::new(
+            Shown::open(directory.path(), Following { from_start: true, ..LATER }, clock.clone()).unwrap(),
+            container(),
+        );
         assert_eq!(pace.patience(), None, "nothing came yet");
         assert!(pace.handed_on(false).is_none());
         assert_eq!(pace.patience(), Some(EVERY));
@@ -246,12 +254,14 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_again_until_nothing_is_left() {
         let (directory, clock) = (tempfile::tempdir().unwrap(), ByHand::default());
-        let open = || Shown::open(directory.path(), false, clock.clone()).unwrap();
+        let open = || Shown::open(directory.path(), LATER, clock.clone()).unwrap();
         clock.set_ms(7_000);
         let first = open();
         assert_eq!(first.since(&container()), None);
         Pace::new(Arc::clone(&first), container()).ended().keep().unwrap();
         assert_eq!(open().since(&container()), Some(Wall(7_000_000_000)));
+        let elsewhere = Following { by_our_clock: false, ..LATER };
+        assert_eq!(Shown::open(directory.path(), elsewhere, clock.clone()).unwrap().since(&container()), None);
         clock.set_ms(6_000);
         assert_eq!(open().since(&container()), None, "the clock was set back");
         clock.set_ms(7_000);

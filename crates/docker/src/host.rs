@@ -20,6 +20,8 @@ const DEFAULT_TCP_PORT: u16 = 2375;
 /// assert_eq!(DockerHost::parse("tcp://engine.test").unwrap().to_string(), "tcp://engine.test:2375");
 /// let refused = DockerHost::parse("ssh://engine.test").unwrap_err();
 /// assert!(refused.to_string().contains("unix:///"), "says what would be accepted");
+/// let refused = DockerHost::parse("nonsense").unwrap_err();
+/// assert!(refused.to_string().starts_with("\"nonsense\" is not the address of a Docker engine"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DockerHost(Address);

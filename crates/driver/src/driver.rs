@@ -214,6 +214,7 @@ impl<R: ContainerRuntime, S: Checkpoint, C: Clock> Driver<R, S, C> {
             }
             Request::Stop { task, reason, force } => Event::Stop { task, reason, force },
             Request::CleanUp(task) => Event::CleanUp(task),
+            Request::OutputEnded(task, container) => Event::OutputEnded { task, container },
         };
         self.turns.handle_event(now, event);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lighterman_engine::SubmitError;
-use lighterman_ids::TaskId;
+use lighterman_ids::{ContainerName, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_view::{HostView, TaskView};
 use tokio::sync::{
@@ -42,6 +42,7 @@ pub(crate) enum Request {
     Submit { spec: Box<TaskSpec>, reply: oneshot::Sender<Verdict> },
     Stop { task: TaskId, reason: Option<String>, force: bool },
     CleanUp(TaskId),
+    OutputEnded(TaskId, ContainerName),
 }
 
 /// Talks to a driver. Cheap to clone; holds nothing open, so that a driver may end while handles live on.
@@ -83,6 +84,15 @@ impl Handle {
     /// [`Busy`](RequestError::Busy) or [`Ended`](RequestError::Ended).
     pub fn clean_up(&self, task: TaskId) -> Result<(), RequestError> {
         self.send(Request::CleanUp(task))
+    }
+
+    /// Says that the output of a container has ended, as it does with the container: where it is known to run it is
+    /// looked at, so that its end is known although no event tells of it.
+    ///
+    /// # Errors
+    /// [`Busy`](RequestError::Busy) or [`Ended`](RequestError::Ended).
+    pub fn output_ended(&self, task: TaskId, container: ContainerName) -> Result<(), RequestError> {
+        self.send(Request::OutputEnded(task, container))
     }
 
     /// Asks the driver to end, in order (engine.md 3.12); never busy, and no different when asked twice.

@@ -15,7 +15,7 @@ use alloc::{
 };
 
 use lighterman_ids::{ActionId, ActionIds, DefinitionDigest, ImageRef, InstanceId, Moment, Mono, RuntimeId, TaskId};
-use lighterman_task_manager::{Context, TaskManager};
+use lighterman_task_manager::{Context, TaskEvent, TaskManager};
 use lighterman_taskdef::TaskDefinition;
 use lighterman_view::{HostView, TaskView};
 
@@ -55,7 +55,7 @@ pub struct Engine {
     /// Last views of tasks that are gone.
     removed: VecDeque<TaskView>,
     host_changed: bool,
-    /// Tasks that do more than linger.
+    /// Tasks that do more than linger, or try in vain what was tried for long.
     unfinished: BTreeSet<TaskId>,
     /// When each task wants to be woken, and the same the other way round.
     wake_at: BTreeMap<TaskId, Mono>,
@@ -75,7 +75,8 @@ impl Engine {
         match event {
             Event::Submit(spec) => self.on_submit(now, *spec),
             Event::Stop { task, reason, force } => self.on_stop(now, &task, reason, force),
-            Event::CleanUp(task) => self.tell(now, &task, lighterman_task_manager::TaskEvent::CleanUp),
+            Event::CleanUp(task) => self.tell(now, &task, TaskEvent::CleanUp),
+            Event::OutputEnded { task, container } => self.tell(now, &task, TaskEvent::OutputEnded(container)),
             Event::Answer { id, answer } => self.on_answer(now, id, *answer),
             Event::NeverSent(id) => self.on_never_sent(now, id),
             Event::WatchOpened(id) => self.on_watch_opened(now, id),

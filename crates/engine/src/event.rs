@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, string::String};
 
 use lighterman_calls::{Answer, Call, Lost, RuntimeEvent};
-use lighterman_ids::{ActionId, InstanceId, TaskId, Wall};
+use lighterman_ids::{ActionId, ContainerName, InstanceId, TaskId, Wall};
 use lighterman_task_manager::TaskSpec;
 
 /// Facts and wishes.
@@ -23,6 +23,14 @@ pub enum Event {
     /// Whoever kept the containers of a stopped task is done with them; see
     /// [`lighterman_task_manager::TaskEvent::CleanUp`].
     CleanUp(TaskId),
+    /// Whoever reads the output of a container has come to its end; see
+    /// [`lighterman_task_manager::TaskEvent::OutputEnded`].
+    OutputEnded {
+        /// The task.
+        task: TaskId,
+        /// Its name in the definition.
+        container: ContainerName,
+    },
     /// The answer to a call.
     Answer {
         /// Which action.

@@ -228,6 +228,13 @@ mod tests {
     }
 
     #[test]
+    fn an_error_has_the_article_of_its_noun() {
+        let text = |error: NameError| error.to_string();
+        assert!(text(InstanceId::parse("x").unwrap_err()).starts_with("\"x\" is not an instance id; allowed: "));
+        assert!(text(TaskId::parse("x").unwrap_err()).starts_with("\"x\" is not a task id; allowed: "));
+    }
+
+    #[test]
     fn an_error_cuts_long_text() {
         let long = "x y".repeat(1_000);
         assert!(Family::parse(&long).unwrap_err().text.len() <= 80);

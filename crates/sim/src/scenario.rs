@@ -90,6 +90,10 @@ pub enum Deed {
     KillChild(usize),
     /// The health probes of a task's container end so from now on.
     Health(usize, Option<i32>),
+    /// Somebody makes an image of a task's container, labels and all, and runs it.
+    Copy(usize),
+    /// Whoever reads the output of a task's container comes to its end, though the container may run on.
+    EndOutput(usize),
     /// Something holds on to the files of a task's container, or lets them go.
     Wedge(usize, bool),
     /// Somebody takes away the image that was always there; it has to be pulled.
@@ -309,7 +313,7 @@ fn crashes(dice: &mut Dice) -> Crashes {
 fn mishap(dice: &mut Dice, tasks: usize, damages_store: bool) -> Deed {
     let task = usize::try_from(dice.below("mishap", tasks as u64)).expect("below the number of tasks");
     let away = dice.span("mishap", Duration::from_millis(10), 2 * MINUTE);
-    match dice.below("mishap", 24) {
+    match dice.below("mishap", 26) {
         0 | 1 => Deed::Kill(task),
         2 | 3 => Deed::Remove(task),
         4 | 5 => Deed::Restart(task),
@@ -327,6 +331,8 @@ fn mishap(dice: &mut Dice, tasks: usize, damages_store: bool) -> Deed {
         18 | 19 => Deed::FailStore { lasts: away, lands: dice.chance("mishap", 500) },
         20 => Deed::BreakStream(*dice.pick("mishap", &[LostCause::ConnectionLost, LostCause::Garbled])),
         21 => Deed::OverflowEvents,
+        22 => Deed::Copy(task),
+        23 => Deed::EndOutput(task),
         _ => Deed::StepWall(step(dice)),
     }
 }

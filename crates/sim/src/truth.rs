@@ -67,6 +67,9 @@ pub(crate) struct Marks {
     pub(crate) swept: bool,
 }
 
+/// How the names begin that somebody gives who runs an image made of a container of ours, with all its labels.
+pub(crate) const COPY: &str = "copy-";
+
 impl Truth {
     /// Takes in how things are now. `true` when something is different.
     pub(crate) fn look(&mut self, now: At, model: &Model, instance: &InstanceId) -> bool {
@@ -158,8 +161,9 @@ impl Real {
     fn new(now: At, glance: &Glance<'_>, instance: &InstanceId, looks: u64) -> Self {
         let label = |key| glance.labels.get(key).map(String::as_str);
         let task = label(labels::TASK).and_then(|text| TaskId::parse(text).ok());
+        let is_copy = glance.name.as_str().starts_with(COPY);
         let owner = match (label(labels::INSTANCE), task) {
-            (Some(owner), Some(task)) if owner == instance.as_str() => {
+            (Some(owner), Some(task)) if !is_copy && owner == instance.as_str() => {
                 Owner::Ours { task, container: label(labels::CONTAINER).unwrap_or_default().into() }
             }
             _ => Owner::Foreign,

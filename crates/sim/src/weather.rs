@@ -39,6 +39,10 @@ pub struct Weather {
     pub event_swapped: u32,
     /// An event does not come, and nothing says so.
     pub event_dropped: u32,
+    /// Nothing comes of the stream though it stands: no event at all.
+    pub events_silent: bool,
+    /// The end of a container's output is told to whoever reads it.
+    pub output_ends: u32,
     /// The stream breaks at an event.
     pub stream_breaks: u32,
     /// A watch does not open.
@@ -71,6 +75,8 @@ impl Weather {
         event_doubled: 0,
         event_swapped: 0,
         event_dropped: 0,
+        events_silent: false,
+        output_ends: 0,
         stream_breaks: 0,
         watch_fails: 0,
         commit_slow: 0,
@@ -104,6 +110,8 @@ impl Weather {
             event_doubled: rate(300),
             event_swapped: rate(200),
             event_dropped: rate(150),
+            events_silent: false,
+            output_ends: rate(1_000),
             stream_breaks: rate(150),
             watch_fails: rate(200),
             commit_slow: rate(200),
@@ -112,6 +120,7 @@ impl Weather {
             mishaps: rate(16),
             damages_store: false,
         };
+        weather.events_silent = dice.chance("weather", 60);
         weather.overlong = weather.late > 0 && dice.chance("weather", 150);
         weather.damages_store = dice.chance("weather", 300);
         weather

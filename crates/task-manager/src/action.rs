@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, collections::BTreeMap, string::String, sync::Arc};
 
 use lighterman_calls::{Answer, Call, RuntimeEvent};
-use lighterman_ids::{ActionId, ActionIds, InstanceId, Moment, Mono, RuntimeId};
+use lighterman_ids::{ActionId, ActionIds, ContainerName, InstanceId, Moment, Mono, RuntimeId};
 use lighterman_view::{Wait, WaitReason};
 
 use crate::Settings;
@@ -34,6 +34,8 @@ pub enum TaskEvent {
     },
     /// Whoever kept the containers of the stopped task is done with them: the clean-up wait is over.
     CleanUp,
+    /// The output of this container has ended, as it does with the container. A hint, should no event tell of its end.
+    OutputEnded(ContainerName),
     /// The runtime answers again, or events were lost, or the store takes commits again: waits for them are over,
     /// and what is on its way may be older than what was missed.
     Resume,

@@ -5,6 +5,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use lighterman_calls::{ContainerTarget, ExitCode, ImageFacts, PublishedPort, RequestKind};
 use lighterman_ids::{ActionId, ContainerName, Moment, Mono, RuntimeId, RuntimeName, Wall};
 use lighterman_status::{ContainerStatus, Health, Member, SteadyState};
+use lighterman_view::Restarted;
 
 use crate::ContainerError;
 
@@ -55,6 +56,14 @@ pub(crate) struct Container {
     pub(crate) own_start: bool,
     /// A create call that is still to return although the container is taken for stopped.
     pub(crate) late_create: Option<ActionId>,
+    /// Since when its removal is tried in vain, while the runtime is there.
+    pub(crate) removing_since: Option<Mono>,
+    /// Why the runtime does not remove it, once it was tried for long.
+    pub(crate) kept: Option<String>,
+    /// The last end that an event told of, with its code.
+    pub(crate) last_end: Option<ExitCode>,
+    /// It was restarted while it was known to run, and not by us: what was noticed of the run before.
+    pub(crate) restarted: Option<Restarted>,
     /// Since when `work` stands as it does.
     pub(crate) since: Moment,
 }
@@ -196,6 +205,8 @@ pub(crate) enum Cause {
     Differs,
     /// It started.
     Started,
+    /// Its output ended, which it does when the container does; the inspect may come a moment too early.
+    OutputEnded,
     /// It ended, with this code should no inspect succeed.
     Died { exit_code: Option<ExitCode> },
 }
@@ -204,9 +215,13 @@ impl Cause {
     /// The cause of one look that answers both. That the container died is only outdated by a start.
     pub(crate) const fn then(self, later: Self) -> Self {
         match (self, later) {
-            (Self::Died { .. }, Self::Differs) => self,
-            (Self::Died { .. } | Self::Started | Self::Differs, Self::Died { .. } | Self::Started)
-            | (Self::Started | Self::Differs, Self::Differs) => later,
+            (Self::Died { .. }, Self::Differs | Self::OutputEnded) | (Self::OutputEnded, Self::Differs) => self,
+            (
+                Self::Died { .. } | Self::Started | Self::Differs | Self::OutputEnded,
+                Self::Died { .. } | Self::Started,
+            )
+            | (Self::Started | Self::Differs, Self::Differs | Self::OutputEnded)
+            | (Self::OutputEnded, Self::OutputEnded) => later,
         }
     }
 }
@@ -327,6 +342,10 @@ impl Container {
             late_start: None,
             own_start: false,
             late_create: None,
+            removing_since: None,
+            kept: None,
+            last_end: None,
+            restarted: None,
             since: now,
         }
     }

@@ -36,6 +36,8 @@ pub struct Settings {
     pub cleanup_wait: Duration,
     /// Pauses between tries of a removal.
     pub cleanup_retry: Backoff,
+    /// A container that could not be removed for this long counts as kept. It is still tried.
+    pub cleanup_patience: Duration,
     /// Pauses between looks for a create that may still be carried out.
     pub late_create_retry: Backoff,
 }
@@ -96,6 +98,7 @@ impl Settings {
         away_retry: Backoff::new(Duration::from_millis(100), Duration::from_millis(700), 2_000, 200),
         cleanup_wait: Duration::from_secs(10_800),
         cleanup_retry: Backoff::new(Duration::from_secs(60), Duration::from_secs(3_600), 2_000, 200),
+        cleanup_patience: Duration::from_secs(60),
         late_create_retry: Backoff::new(Duration::from_millis(500), Duration::from_secs(20), 2_000, 200),
     };
 }

@@ -119,6 +119,7 @@ impl TaskManager {
             TaskEvent::Listed(running) => self.on_listed(cx, &running),
             TaskEvent::Stop { reason, force } => self.on_stop(cx, reason, force),
             TaskEvent::CleanUp => self.cleanup_now = true,
+            TaskEvent::OutputEnded(container) => self.on_output_ended(cx, &container),
             TaskEvent::Resume => {
                 self.end_away_pauses(cx.now);
                 self.look_once_more(cx);
@@ -205,6 +206,15 @@ impl TaskManager {
     #[must_use]
     pub fn is_lingering(&self) -> bool {
         self.known.is_terminal() && self.containers.iter().all(|container| container.removed || container.is_watching())
+    }
+
+    /// Whether all that is left of it is what the runtime did not remove for long. It is tried on, but nobody need
+    /// wait for it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        let is_settled = |c: &Container| c.removed || c.kept.is_some() || c.is_watching();
+        let any = self.containers.iter().any(|container| container.kept.is_some());
+        self.known.is_terminal() && any && self.containers.iter().all(is_settled)
     }
 
     /// Whether an answer to this action is still waited for.

@@ -59,7 +59,12 @@ impl Build<'_> {
         let containers: Vec<_> =
             root.list("containerDefinitions").iter().map(|field| self.container(field, network_mode)).collect();
         if containers.is_empty() && !root.is_broken("containerDefinitions") {
-            self.findings.error(8, &root.place_of("containerDefinitions"), "no containers", allowed("1 to 10"));
+            self.findings.error(
+                8,
+                &root.place_of("containerDefinitions"),
+                "no containers",
+                allowed("one, in this version"),
+            );
         }
         let compatibilities = root.list("requiresCompatibilities").iter().filter_map(|field| field.value.as_text());
         TaskDefinition {

@@ -66,7 +66,7 @@ impl fmt::Display for Shape {
     }
 }
 
-const SHAPES: &str = "containerDefinitions, taskDefinition, Resources, or a list of containers";
+const SHAPES: &str = "an object with containerDefinitions, or with taskDefinition";
 
 /// The first match of the table of 1.1, top to bottom; `source` is the name of the file.
 pub(crate) fn recognise(root: Node, source: &str, findings: &mut Collector) -> Option<Shaped> {
@@ -247,7 +247,7 @@ fn unknown(root: &Node) -> (String, Option<Advice>) {
     let Some(members) = root.members() else {
         return (format!("not a task definition: found {}", root.kind()), allowed(SHAPES));
     };
-    let known = ["containerDefinitions", "taskDefinition", "Resources"];
+    let known = ["containerDefinitions", "taskDefinition"];
     let near = members
         .iter()
         .find_map(|member| nearest(&member.key, known.into_iter()).map(|near| (member.key.to_string(), near)));

@@ -48,7 +48,7 @@ impl Check<'_> {
             Support::Later(_) if self.levels == Levels::Built => {
                 if acts {
                     let message = format!("\"{key}\" is not supported yet");
-                    self.findings.error(86, &field.place, message, allowed("leave it out"));
+                    self.findings.error(86, &field.place, message, hint("leave it out"));
                 }
             }
             Support::Refused(why) => {

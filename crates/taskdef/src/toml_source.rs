@@ -6,7 +6,7 @@ use core::ops::Range;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::{
-    finding::{Collector, Place, allowed},
+    finding::{Collector, Place, allowed, hint},
     limits::MAX_NESTING,
     node::{Member, Node, Offset, Value},
 };
@@ -15,9 +15,10 @@ use crate::{
 pub(crate) fn parse(text: &str, start: usize, findings: &mut Collector) -> Option<Node> {
     let body = text.get(start..)?;
     let (table, errors) = DeTable::parse_recoverable(body);
-    for error in &errors {
+    for (index, error) in errors.iter().enumerate() {
         let at = error.span().map_or(0, |span| span.start);
-        findings.error(1, &Place::offset(offset(start, at)), error.message().trim_end(), allowed("TOML"));
+        let advice = if index == 0 { hint("it is read as TOML, since it does not begin like JSON") } else { None };
+        findings.error(1, &Place::offset(offset(start, at)), error.message().trim_end(), advice);
     }
     if !errors.is_empty() {
         return None;

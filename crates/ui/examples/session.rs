@@ -54,6 +54,8 @@ fn task() -> Result<TaskView, Box<dyn Error>> {
         finished_at: None,
         ports: Vec::new(),
         stop_timeout: Duration::from_secs(30),
+        kept: None,
+        restarted: None,
         wait: Some(Wait {
             reason: WaitReason::Call { kind: RequestKind::Start, attempt: 1 },
             since: at(14),

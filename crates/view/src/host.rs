@@ -13,7 +13,8 @@ pub struct HostView {
     pub store_failing: Option<String>,
     /// All containers of the instance were looked for at least once since the start, those without a record too.
     pub checked: bool,
-    /// Tasks of which something is, or will be, in the runtime; without those that only linger.
+    /// Tasks of which something is, or will be, in the runtime; without those that only linger, and those of which all
+    /// that is left could not be removed for long.
     pub unfinished: usize,
     /// The runtime gave no proper answer for longer than the patience allows.
     pub gave_up: bool,

@@ -27,5 +27,5 @@ mod task;
 mod wait;
 
 pub use host::{HostView, LeftAlone, RuntimeLink};
-pub use task::{ContainerView, StopReason, TaskView};
+pub use task::{ContainerView, Restarted, StopReason, TaskView};
 pub use wait::{Wait, WaitReason};

@@ -7,7 +7,7 @@ use lighterman_calls::{ExitCode, PublishedPort};
 use lighterman_ids::{ContainerName, DefinitionDigest, Family, ImageRef, Moment, RuntimeId, RuntimeName, TaskId, Wall};
 use lighterman_status::{ContainerStatus, Health, TaskStatus};
 
-use crate::Wait;
+use crate::{Wait, WaitReason};
 
 /// One task at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +55,17 @@ impl TaskView {
         all
     }
 
+    /// Whether all that is left of it are containers that Docker did not remove for long: nobody need wait for them.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        let is_settled = |container: &ContainerView| {
+            let is_watched = |wait: &Wait| matches!(wait.reason, WaitReason::LateCreate);
+            container.kept.is_some() || container.wait.as_ref().is_none_or(is_watched)
+        };
+        let any = self.containers.iter().any(|container| container.kept.is_some());
+        self.known.is_terminal() && any && self.containers.iter().all(is_settled)
+    }
+
     /// Exit code of the first essential container that has one, in the order in which they ended.
     #[must_use]
     pub fn exit_code(&self) -> Option<ExitCode> {
@@ -98,8 +109,21 @@ pub struct ContainerView {
     pub ports: Vec<PublishedPort>,
     /// Between the stop signal and the kill.
     pub stop_timeout: Duration,
+    /// Why Docker does not remove it, once that was tried for long; it is tried on.
+    pub kept: Option<String>,
+    /// It was restarted while it was known to run, and not by us.
+    pub restarted: Option<Restarted>,
     /// What it waits for; `None` when nothing is to be done for it.
     pub wait: Option<Wait>,
+}
+
+/// A container that was restarted by somebody, or by a restart policy that somebody gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Restarted {
+    /// How often that was noticed since this agent began.
+    pub times: u32,
+    /// How the run before ended; `None` when no event told it.
+    pub exit_code: Option<ExitCode>,
 }
 
 /// A recorded error of a container, printed `Name: text` (engine.md 8).

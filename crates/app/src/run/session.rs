@@ -39,6 +39,8 @@ pub(super) struct Outcome {
     pub(super) leave_at_once: bool,
     /// It could not be followed to its end.
     pub(super) failure: Option<String>,
+    /// Docker did not answer for too long, or cannot be used.
+    pub(super) gave_up: bool,
     /// There was no task, and no container of one.
     pub(super) nothing_there: bool,
     /// Output was given up.
@@ -211,6 +213,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         }
         if host.gave_up {
             self.outcome.failure = Some(given_up(host));
+            self.outcome.gave_up = true;
             return true;
         }
         if self.finds_nothing(host) && self.instead.is_none() {

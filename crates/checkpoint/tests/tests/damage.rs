@@ -156,7 +156,9 @@ fn reading_changes_nothing_even_of_a_damaged_store() {
         let directory = scratch.path().join("state");
         flip_a_bit(&directory.join("store-1"), &mut random);
         let before = contents(&directory);
-        let _either = read(&directory, OPTIONS);
+        if let Err(error) = read(&directory, OPTIONS) {
+            assert!(error.path().exists(), "what is named as damaged is there to be looked at: {error}");
+        }
         assert!(before == contents(&directory));
     }
     let loaded = read(&base.directory(), OPTIONS).unwrap();

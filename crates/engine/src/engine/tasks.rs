@@ -170,7 +170,7 @@ impl Engine {
         if task.take_changed() {
             self.changed.insert(id.clone());
         }
-        self.count_unfinished(id, !task.is_lingering());
+        self.count_unfinished(id, !task.is_lingering() && !task.is_kept());
         if task.is_removed() {
             self.forget(now, id, &task);
             return;

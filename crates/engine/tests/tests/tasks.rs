@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lighterman_calls::{Answer, EventAction, Outcome, Phase};
+use lighterman_calls::{Answer, EventAction, Outcome, Phase, Refusal, RefusalClass};
 use lighterman_engine::{Event, HostSettings, RecordKey};
 use lighterman_status::ContainerStatus;
 use lighterman_taskdef::TaskDefinition;
@@ -151,4 +151,35 @@ fn how_many_tasks_are_unfinished_is_told() {
     assert_eq!(host.host_view().unfinished, 2, "its container is still there");
     host.answer(Answer::Remove(Outcome::Done(())));
     assert_eq!(host.host_view().unfinished, 1);
+}
+
+#[test]
+fn the_end_of_output_looks_at_the_container_of_its_task_only() {
+    let mut host = Host::connected();
+    host.run(1);
+    host.run(2);
+    host.forget_deeds();
+    let container = host.container(2).name;
+    host.tell(Event::OutputEnded { task: task_id(2), container: container.clone() });
+    host.does(&["inspect 2"]);
+    host.tell(Event::OutputEnded { task: task_id(3), container });
+    host.does(&[]);
+}
+
+#[test]
+fn a_task_that_is_kept_is_not_waited_for() {
+    let mut host = Host::connected_with(at_once());
+    host.run(1);
+    host.stop(1);
+    host.answer(Answer::Stop(Outcome::Done(())));
+    host.answer(shows(facts(1, Phase::Exited { code: Some(0) })));
+    assert_eq!(host.host_view().unfinished, 1);
+    host.pass(Duration::from_secs(60));
+    let busy = Refusal::new(RefusalClass::PeerFault, "device or resource busy");
+    host.answer(Answer::Remove(Outcome::Refused(busy)));
+    assert_eq!(host.host_view().unfinished, 0);
+    assert!(host.view(1).is_kept());
+    host.until_due();
+    host.answer(Answer::Remove(Outcome::Done(())));
+    assert_eq!(host.engine.tasks().count(), 0);
 }

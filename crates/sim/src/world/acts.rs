@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use lighterman_calls::{
-    Answer, Call, ContainerTarget, CreateRequest, EventAction, LostCause, Outcome, Phase, Request, RuntimeEvent,
-    Signal, labels,
+    Answer, Call, ContainerConfig, ContainerTarget, CreateRequest, Environment, EventAction, HostConfig, LostCause,
+    Outcome, Phase, Request, RuntimeEvent, Signal, labels,
 };
-use lighterman_engine::{Action, SavedState, SubmitError};
+use lighterman_engine::{Action, Event, SavedState, SubmitError};
 use lighterman_ids::{ActionId, ImageRef, RuntimeName, TaskId};
 use lighterman_runtime_model::Disturbance;
 use lighterman_turn::Output;
@@ -16,7 +16,7 @@ use super::{
     Checked, World,
     agent::{Delivery, Sent},
 };
-use crate::{Plant, note::Note, scenario::Deed, workload::LOCAL};
+use crate::{Plant, note::Note, scenario::Deed, truth::COPY, workload::LOCAL};
 
 impl World {
     pub(super) fn let_out(&mut self, output: Output) -> Checked {
@@ -155,6 +155,40 @@ impl World {
         let at = self.clock.at().after(wait);
         let place = self.deeds.partition_point(|(other, _)| *other <= at);
         self.deeds.insert(place, (at, deed));
+    }
+
+    /// As `docker commit` and `docker run` of the image: all labels, and a name of somebody's own.
+    pub(super) fn copy(&mut self, target: &ContainerTarget) {
+        let Some(facts) = self.model.facts(target) else { return };
+        let (now, token) = (self.moment(), self.token());
+        let name = RuntimeName::parse(&format!("{COPY}{token}")).expect("a word and a number");
+        let image = ImageRef::parse(LOCAL).expect("the name of our image");
+        let cmd = Some(vec!["on-term".into(), "7".into()]);
+        let config = ContainerConfig {
+            image,
+            entrypoint: None,
+            cmd,
+            env: Environment::default(),
+            labels: facts.labels,
+            user: None,
+            working_dir: None,
+            hostname: None,
+            tty: false,
+            open_stdin: false,
+            exposed_ports: Vec::new(),
+            healthcheck: None,
+        };
+        let host = HostConfig { cpu_shares: 2, ..HostConfig::default() };
+        self.model.begin(now, token, Request::Create(Box::new(CreateRequest { name: name.clone(), config, host })));
+        self.plan(Duration::from_secs(5), Deed::StartForeigner(name));
+    }
+
+    /// The agent reads the output of its task, and has come to its end.
+    pub(super) fn output_ends(&mut self, task: &TaskId) {
+        let named = |workload: &&crate::Workload| workload.spec.id == *task;
+        let Some(workload) = self.scenario.tasks.iter().find(named) else { return };
+        let container = workload.spec.definition.containers[0].name.clone();
+        self.tell(Event::OutputEnded { task: task.clone(), container });
     }
 
     /// Somebody else makes a container of this name, and starts it a little later.

@@ -281,6 +281,7 @@ fn wish(event: &Event) -> String {
         Event::Submit(spec) => format!("submits {}", spec.id),
         Event::Stop { task, force, .. } => format!("stops {task}{}", if *force { " by force" } else { "" }),
         Event::CleanUp(task) => format!("is done with {task}"),
+        Event::OutputEnded { task, container } => format!("has read the output of {container} of {task} to its end"),
         Event::EventsDropped => "(the inbox) dropped events".into(),
         Event::Shutdown => "tells the agent to end".into(),
         Event::Answer { .. }

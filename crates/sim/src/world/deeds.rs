@@ -65,6 +65,15 @@ impl World {
                     self.model.force_health(&target, code);
                 }
             }
+            Deed::Copy(task) => {
+                if let Some(target) = self.container_of(task) {
+                    self.copy(&target);
+                }
+            }
+            Deed::EndOutput(task) => {
+                let task = self.scenario.tasks[task].spec.id.clone();
+                self.output_ends(&task);
+            }
             Deed::Wedge(task, wedged) => {
                 if let Some(target) = self.container_of(task) {
                     self.model.wedge(&target, wedged);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lighterman_calls::{EventAction, Lost, LostCause, RuntimeEvent, Watched};
 use lighterman_engine::Event;
-use lighterman_ids::{ActionId, Wall};
+use lighterman_ids::{ActionId, RuntimeId, Wall};
 
 use super::{
     World,
@@ -66,7 +66,7 @@ impl World {
     fn on_streamed(&mut self, event: RuntimeEvent) {
         let weather = self.scenario.weather;
         let deaf = self.scenario.plant == Some(crate::Plant::IsDeaf);
-        if deaf || self.dice.chance("event dropped", weather.event_dropped) {
+        if deaf || weather.events_silent || self.dice.chance("event dropped", weather.event_dropped) {
             return self.count("event", || "dropped".into());
         }
         if self.dice.chance("stream breaks", weather.stream_breaks) {
@@ -140,6 +140,16 @@ impl World {
         self.model.watch(now, token, self.instance.clone(), Some(Wall(i64::MIN)));
     }
 
+    /// The output of a container that has ended ends, for whoever reads it.
+    fn end_its_output(&mut self, container: &RuntimeId) {
+        let task = self.truth.get(container).and_then(|real| real.task().cloned());
+        if let Some(task) = task
+            && self.dice.chance("output ends", self.scenario.weather.output_ends)
+        {
+            self.output_ends(&task);
+        }
+    }
+
     pub(super) fn hear(&mut self, item: Watched) {
         match item {
             Watched::Opened => {}
@@ -147,6 +157,7 @@ impl World {
                 if let EventAction::Die { exit_code } = event.action {
                     self.look();
                     self.truth.heard_end(&event.container, exit_code);
+                    self.end_its_output(&event.container);
                 }
             }
             Watched::Lost(_) => self.ear = None,

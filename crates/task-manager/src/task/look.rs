@@ -7,7 +7,7 @@
 use alloc::collections::BTreeMap;
 
 use lighterman_calls::{Answer, EventAction, ExitCode, Lost, Outcome, Refusal, Request, RuntimeEvent};
-use lighterman_ids::{ActionId, RuntimeId};
+use lighterman_ids::{ActionId, ContainerName, RuntimeId};
 use lighterman_status::ContainerStatus;
 
 use super::{
@@ -32,6 +32,7 @@ impl TaskManager {
             EventAction::Start | EventAction::Restart => self.look(cx, c, Cause::Started),
             EventAction::Die { exit_code } => {
                 self.containers[c].own_start = false;
+                self.containers[c].last_end = *exit_code;
                 if !known.is_terminal() {
                     self.look(cx, c, Cause::Died { exit_code: *exit_code });
                 }
@@ -52,6 +53,14 @@ impl TaskManager {
                     self.look(cx, c, Cause::Differs);
                 }
             }
+        }
+    }
+
+    /// Events may be silent, and the end of the output is a hint: a container that is known to run is looked at.
+    pub(super) fn on_output_ended(&mut self, cx: &mut Context<'_>, name: &ContainerName) {
+        let Some(c) = self.containers.iter().position(|container| container.name == *name) else { return };
+        if self.containers[c].known.is_running() {
+            self.look(cx, c, Cause::OutputEnded);
         }
     }
 
@@ -159,7 +168,7 @@ impl TaskManager {
     pub(super) fn told_exit_code(&self, c: usize) -> Option<ExitCode> {
         match self.containers[c].look.cause()? {
             Cause::Died { exit_code } => exit_code,
-            Cause::Started | Cause::Differs => None,
+            Cause::Started | Cause::Differs | Cause::OutputEnded => None,
         }
     }
 
@@ -189,6 +198,11 @@ impl TaskManager {
                     && !self.containers[c].known.is_terminal()
                 {
                     self.look(cx, c, cause);
+                } else if all == Cause::OutputEnded
+                    && attempt < cx.settings.look_tries
+                    && self.containers[c].known.is_running()
+                {
+                    self.pause_look(cx, c, all, attempt + 1, false);
                 }
             }
             Outcome::Gone => self.vanished(cx, c),
@@ -221,7 +235,7 @@ impl TaskManager {
                 self.containers[c].work = Work::Idle;
                 self.set_known(cx.now, c, ContainerStatus::Stopped);
             }
-            Cause::Started | Cause::Differs => {}
+            Cause::Started | Cause::Differs | Cause::OutputEnded => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use lighterman_calls::{ContainerFacts, HealthWord, Phase, labels};
 use lighterman_status::{ContainerStatus, Health};
+use lighterman_view::Restarted;
 
 use super::TaskManager;
 use crate::{
@@ -152,6 +153,7 @@ impl TaskManager {
         let container = &mut self.containers[c];
         let run = facts.started_at.or(container.run);
         let new_run = run != container.run;
+        let was_restarted = new_run && container.run.is_some() && container.known.is_running();
         container.run = run;
         container.started_at = container.started_at.or(run);
         // Ports are set once per run (3.5.2).
@@ -160,9 +162,25 @@ impl TaskManager {
             container.ports.clone_from(&facts.ports);
             self.changed = true;
         }
+        if was_restarted {
+            self.note_restart(c);
+        }
         if new_run {
             self.mark(c);
         }
+    }
+
+    /// Somebody, or a restart policy that somebody gave it, started it again before its end was looked at: the task
+    /// goes on, and how the run before ended is known from the event, if it came.
+    fn note_restart(&mut self, c: usize) {
+        let container = &mut self.containers[c];
+        let exit_code = container.last_end.take();
+        let times = container.restarted.map_or(0, |restarted| restarted.times) + 1;
+        container.restarted = Some(Restarted { times, exit_code });
+        tracing::warn!(
+            task.id = %self.spec.id, container.name = %container.name, times, container.exit_code = ?exit_code,
+            "the container was restarted, and not by us"
+        );
     }
 
     /// Health exists only with a check of the definition, and a stop says nothing about it (1.7, B-104).

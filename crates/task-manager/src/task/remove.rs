@@ -78,6 +78,7 @@ impl TaskManager {
             return;
         }
         let Some(id) = self.containers[c].runtime_id.clone() else { return self.is_gone(cx.now, c) };
+        self.containers[c].removing_since.get_or_insert(cx.now.mono);
         let request = Request::Remove(ContainerTarget::Id(id));
         let job = self.ask_job(cx, request, cx.settings.limits.remove, attempt);
         self.containers[c].work = Work::Remove { stage, job };
@@ -88,6 +89,7 @@ impl TaskManager {
             return;
         }
         let Some(name) = self.containers[c].runtime_name.clone() else { return self.is_gone(cx.now, c) };
+        self.containers[c].removing_since.get_or_insert(cx.now.mono);
         let request = Request::Inspect(ContainerTarget::Name(name));
         let job = self.ask_job(cx, request, cx.settings.limits.inspect, attempt);
         self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
@@ -126,14 +128,28 @@ impl TaskManager {
                 self.ask_kill_to_remove(cx, c, n);
             }
             Outcome::Unknown(lost) if is_away(&lost) => {
+                // Nothing was tried: how long it may take is the link's to say.
+                self.containers[c].removing_since = None;
                 let job = self.pause_away(cx, c, n, &lost);
                 self.containers[c].work = Work::Remove { stage, job };
             }
             Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
+                self.count_as_kept(cx, c, &text);
                 tracing::warn!(task.id = %self.spec.id, container.name = %self.containers[c].name, attempt = n, error = text, "removal failed");
                 let job = self.pause(cx, c, &cx.settings.cleanup_retry, n, text);
                 self.containers[c].work = Work::Remove { stage, job };
             }
+        }
+    }
+
+    /// Once it was tried for long, nobody need wait for it. It is tried on: what holds it may let go.
+    fn count_as_kept(&mut self, cx: &Context<'_>, c: usize, why: &str) {
+        let container = &mut self.containers[c];
+        let is_due =
+            container.removing_since.is_some_and(|since| cx.now.mono.since(since) >= cx.settings.cleanup_patience);
+        if is_due && container.kept.as_deref() != Some(why) {
+            container.kept = Some(why.into());
+            self.changed = true;
         }
     }
 
@@ -153,10 +169,12 @@ impl TaskManager {
             // Somebody else's is none of ours.
             Outcome::Done(_) | Outcome::Gone => self.is_not_there(cx, c, search.over, n),
             Outcome::Unknown(lost) if is_away(&lost) => {
+                self.containers[c].removing_since = None;
                 let job = self.pause_away(cx, c, n, &lost);
                 self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
             }
             Outcome::Unknown(Lost { text, .. }) | Outcome::Refused(Refusal { text, .. }) => {
+                self.count_as_kept(cx, c, &text);
                 let job = self.pause(cx, c, &cx.settings.late_create_retry, n, text);
                 self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
             }
@@ -175,9 +193,16 @@ impl TaskManager {
         if over <= cx.now.mono {
             return self.is_gone(cx.now, c);
         }
+        self.is_answered_for(c);
         let job = self.pause(cx, c, &cx.settings.late_create_retry, n, "a create call that was cut off");
         let search = Search { over, looked: true };
         self.containers[c].work = Work::Remove { stage: RemoveStage::Finding(search), job };
+    }
+
+    /// The runtime has said how it stands: nothing is tried in vain.
+    fn is_answered_for(&mut self, c: usize) {
+        self.containers[c].removing_since = None;
+        self.containers[c].kept = None;
     }
 
     /// When no create that was cut off is carried out any more, as far as anybody can tell; `None` without one. An
@@ -192,6 +217,7 @@ impl TaskManager {
     fn is_gone(&mut self, now: Moment, c: usize) {
         let container = &mut self.containers[c];
         container.removed = true;
+        container.kept = None;
         container.create_sent = None;
         container.create_doubt = None;
         container.work = Work::Idle;

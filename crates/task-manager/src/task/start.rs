@@ -163,6 +163,6 @@ impl TaskManager {
 const fn tells_of_a_start(cause: Cause) -> bool {
     match cause {
         Cause::Started | Cause::Died { .. } => true,
-        Cause::Differs => false,
+        Cause::Differs | Cause::OutputEnded => false,
     }
 }

@@ -284,6 +284,6 @@ impl Container {
 const fn tells_of_an_end(cause: Cause) -> bool {
     match cause {
         Cause::Died { .. } => true,
-        Cause::Started | Cause::Differs => false,
+        Cause::Started | Cause::Differs | Cause::OutputEnded => false,
     }
 }

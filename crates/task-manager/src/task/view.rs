@@ -50,6 +50,8 @@ impl TaskManager {
             finished_at: container.finished_at,
             ports: container.ports.clone(),
             stop_timeout: self.stop_timeout(cx, c),
+            kept: container.kept.clone(),
+            restarted: container.restarted,
             wait: self.wait_of(cx, container),
         }
     }

@@ -301,3 +301,103 @@ fn what_a_create_in_doubt_brought_later_is_found_however_long_ago_that_was() {
     s.answer(no_container());
     assert!(s.task.is_removed());
 }
+
+fn busy() -> Answer {
+    Answer::Remove(Outcome::Refused(refusal(RefusalClass::PeerFault, "device or resource busy")))
+}
+
+#[test]
+fn what_is_not_removed_for_long_counts_as_kept_and_is_tried_on() {
+    let mut s = ended();
+    s.settings.cleanup_retry =
+        lighterman_backoff::Backoff::new(Duration::from_secs(5), Duration::from_secs(5), 1_000, 0);
+    s.until_due();
+    for _ in 0..12 {
+        s.answer(busy());
+        assert_eq!((s.container().kept, s.task.is_kept(), s.view().is_kept()), (None, false, false));
+        assert_eq!(s.until_due(), Duration::from_secs(5));
+    }
+    s.task.take_changed();
+    s.answer(busy());
+    assert!(s.task.take_changed(), "it is shown");
+    assert_eq!(s.container().kept.as_deref(), Some("device or resource busy"));
+    assert!(s.task.is_kept() && s.view().is_kept() && !s.task.is_removed() && !s.task.is_lingering());
+    assert!(matches!(s.wait().unwrap().reason, WaitReason::Pause { .. }), "{:?}", s.wait());
+    s.until_due();
+    assert!(s.task.is_kept(), "while it is tried again");
+    s.answer(removed());
+    assert!(s.task.is_removed() && !s.task.is_kept());
+    assert_eq!(s.container().kept, None);
+}
+
+#[test]
+fn one_try_that_takes_its_whole_limit_is_long_enough() {
+    let mut s = ended();
+    s.until_due();
+    s.passes(Duration::from_secs(300));
+    s.answer(Answer::Remove(Outcome::Unknown(timed_out(300))));
+    assert!(s.task.is_kept());
+}
+
+#[test]
+fn without_patience_the_first_refusal_keeps_it() {
+    let mut s = ended();
+    s.settings.cleanup_patience = Duration::ZERO;
+    s.until_due();
+    s.answer(busy());
+    assert!(s.task.is_kept());
+}
+
+#[test]
+fn a_removal_that_is_in_progress_for_ever_keeps_it_too() {
+    let mut s = ended();
+    let in_progress = || Answer::Remove(Outcome::Refused(refusal(RefusalClass::Conflict, "already in progress")));
+    s.until_due();
+    for _ in 0..2 {
+        s.answer(in_progress());
+        s.answer(killed());
+        s.answer(in_progress());
+        s.until_due();
+    }
+    assert!(s.task.is_kept());
+}
+
+#[test]
+fn time_in_which_the_runtime_is_away_does_not_count() {
+    let mut s = ended();
+    s.until_due();
+    s.answer(busy());
+    s.until_due();
+    s.answer(Answer::Remove(Outcome::Unknown(away())));
+    s.passes(Duration::from_secs(600));
+    s.wake();
+    s.answer(busy());
+    assert!(!s.task.is_kept());
+}
+
+#[test]
+fn a_restart_of_the_agent_begins_anew() {
+    let mut s = ended();
+    s.until_due();
+    s.passes(Duration::from_secs(300));
+    s.answer(busy());
+    assert!(s.task.is_kept());
+    s.restart();
+    s.wake();
+    assert!(!s.task.is_kept());
+}
+
+#[test]
+fn a_search_that_is_refused_for_long_counts_as_kept() {
+    let mut s = Script::pulled();
+    s.settings.cleanup_wait = Duration::ZERO;
+    s.stop();
+    s.answer(Answer::Create(Outcome::Unknown(cut_off())));
+    for _ in 0..12 {
+        s.answer(Answer::Inspect(Outcome::Refused(fault())));
+        s.until_due();
+    }
+    assert!(s.task.is_kept() && !s.task.is_removed());
+    s.answer(no_container());
+    assert!(!s.task.is_kept());
+}

@@ -511,3 +511,68 @@ fn lost_events_do_not_make_a_container_vanish_that_is_being_looked_up_by_its_nam
     s.answer(no_container());
     assert!(s.error().starts_with("DockerTimeoutError"), "{}", s.error());
 }
+
+fn output_ended(s: &mut Script) {
+    let name = s.container().name;
+    s.tell(TaskEvent::OutputEnded(name));
+}
+
+#[test]
+fn the_end_of_its_output_is_looked_into_at_once() {
+    let mut s = Script::running();
+    output_ended(&mut s);
+    s.does(&["inspect"]);
+    s.answer(shows(s.exited(3)));
+    assert_eq!((s.known(), s.container().exit_code), (Stopped, Some(3)));
+    output_ended(&mut s);
+    s.does(&[]);
+}
+
+#[test]
+fn the_end_of_its_output_that_comes_before_its_end_is_looked_into_three_times() {
+    let mut s = Script::running();
+    output_ended(&mut s);
+    for _ in 0..2 {
+        s.does(&["inspect"]);
+        s.answer(shows(s.facts(Phase::Running)));
+        s.until_due();
+    }
+    s.does(&["inspect"]);
+    s.answer(shows(s.facts(Phase::Running)));
+    assert_eq!((s.due(), s.known()), (None, Running), "it runs on without output");
+    output_ended(&mut s);
+    s.does(&["inspect"]);
+    s.answer(shows(s.exited(0)));
+    assert_eq!(s.known(), Stopped);
+}
+
+#[test]
+fn the_end_of_output_is_no_news_of_what_does_not_run() {
+    let mut s = Script::created();
+    s.forget_deeds();
+    output_ended(&mut s);
+    s.does(&[]);
+    s.tell(TaskEvent::OutputEnded(lighterman_ids::ContainerName::parse("other").unwrap()));
+    s.does(&[]);
+}
+
+#[test]
+fn a_restart_by_others_goes_on_and_tells_how_the_run_before_ended() {
+    let mut s = Script::running();
+    let again = |s: &Script, at| {
+        let mut facts = s.facts(Phase::Running);
+        facts.started_at = Some(Wall(at));
+        shows(facts)
+    };
+    assert_eq!(s.container().restarted, None, "its first start is none");
+    for times in 1..3 {
+        s.event(EventAction::Die { exit_code: Some(10 + i32::try_from(times).unwrap()) });
+        s.event(EventAction::Start);
+        // The first look comes before the restart, or after it.
+        s.answer(if times == 1 { shows(s.facts(Phase::Running)) } else { again(&s, 1_700_000_100_000_000_000) });
+        s.answer(again(&s, 1_700_000_000_000_000_000 + i64::from(times) * 100_000_000_000));
+        let restarted = s.container().restarted.unwrap();
+        assert_eq!((s.known(), restarted.exit_code), (Running, Some(10 + i32::try_from(times).unwrap())));
+        assert_eq!((restarted.times, s.container().exit_code), (times, None));
+    }
+}

@@ -41,6 +41,8 @@ fn b086_not_a_definition_at_all() {
         assert_eq!(findings.errors.len(), 1);
         assert_eq!(findings.errors[0].to_string(), wanted);
     }
+    let prose = read("x", b"hello, world").unwrap_err().errors[0].to_string();
+    assert!(prose.ends_with("; it is read as TOML, since it does not begin like JSON"), "{prose}");
     assert!(read("x", b"\0\0\0\0").is_err());
     assert!(read("x", b"%PDF-1.4").is_err());
 }

@@ -111,7 +111,10 @@ fn v02_what_is_no_task_definition_is_refused() {
             r#"{"container_definitions": []}"#,
             r#"did you mean "containerDefinitions" instead of "container_definitions""#,
         ),
-        ("{}", "not a task definition: found no keys"),
+        (
+            "{}",
+            "not a task definition: found no keys at $; allowed: an object with containerDefinitions, or with taskDefinition",
+        ),
         ("[1]", "not a task definition: found a list"),
     ] {
         let found = findings_of(text);

@@ -54,6 +54,8 @@ pub(crate) fn container(text: &str) -> ContainerView {
         finished_at: None,
         ports: Vec::new(),
         stop_timeout: Duration::from_secs(30),
+        kept: None,
+        restarted: None,
         wait: None,
     }
 }

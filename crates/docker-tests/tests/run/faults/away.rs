@@ -19,7 +19,9 @@ async fn an_engine_that_is_not_there_is_named_and_waited_for_as_long_as_set() {
         let words = ended.failure();
         assert!(words.contains("absent.sock") && words.contains("No such file"), "{words}");
         assert!(words.contains("nothing of it is in Docker"), "{words}");
+        assert!(words.contains("see to it that Docker answers at unix://"), "{words}");
         assert!(notes(&ended).contains("absent.sock"), "it says at once what it waits for: {}", ended.story());
+        assert!(notes(&ended).contains("given up when it has not answered for 1s"), "{}", ended.story());
         corner.nothing_is_left().await;
     })
     .await;
