@@ -16,35 +16,35 @@ use crate::notes;
 
 /// A state directory that is ours until this process ends.
 #[derive(Debug)]
-pub struct Instance {
+pub(crate) struct Instance {
     /// Label of everything that is created from it.
-    pub id: InstanceId,
+    pub(crate) id: InstanceId,
     /// Where it is.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The open store.
-    pub store: Store,
+    pub(crate) store: Store,
     /// What the store must hold.
-    pub ledger: Ledger,
+    pub(crate) ledger: Ledger,
     /// What it held.
-    pub saved: SavedState,
+    pub(crate) saved: SavedState,
     /// Where the damaged store was put, if there was one and it was to be recovered from.
-    pub damaged: Option<PathBuf>,
+    pub(crate) damaged: Option<PathBuf>,
 }
 
 /// How a state directory is to be taken into use.
 #[derive(Clone, Copy, Debug)]
-pub struct Opening<'a> {
+pub(crate) struct Opening<'a> {
     /// Address of the Docker that is talked to: what is unfinished in another one is refused.
-    pub docker: &'a str,
+    pub(crate) docker: &'a str,
     /// What becomes of a damaged store.
-    pub on_damage: OnDamage,
+    pub(crate) on_damage: OnDamage,
     /// What others are told; empty for a run of its own.
-    pub purpose: &'static str,
+    pub(crate) purpose: &'static str,
 }
 
 /// What to do with a damaged store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnDamage {
+pub(crate) enum OnDamage {
     /// Refuse, and say how to go on.
     Refuse,
     /// Move it aside and begin with an empty one; containers are then found by their labels.
@@ -67,7 +67,7 @@ pub(crate) enum Told<'a> {
 
 /// Why a state directory cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum InstanceError {
+pub(crate) enum InstanceError {
     /// The directory or its store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -159,7 +159,7 @@ impl Instance {
     /// # Errors
     /// Somebody alive owns it, it cannot be written, its store is damaged and that is refused, or what is unfinished in
     /// it is in another Docker.
-    pub fn open(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
+    pub(crate) fn open(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
         make_private(directory)?;
         Self::open_existing(directory, opening, entropy)
     }

@@ -49,7 +49,6 @@ mod validate;
 pub use definition::{Definition, DefinitionError};
 pub use earlier::{InstancePrefix, PrefixError};
 pub use graph::{Drawing, graph};
-pub use instance::{Instance, InstanceError, OnDamage, Opening};
 pub use plan::{AssumptionError, PlanOptions, PlanOutcome, plan};
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lighterman_app::{Instance, OnDamage, Opening, host_settings};
+use lighterman_app::{Instance, OnDamage, host_settings};
 use lighterman_calls::RequestKind;
 use lighterman_checkpoint::Store;
 use lighterman_config::RunSettings;
@@ -58,8 +58,7 @@ impl<R: ContainerRuntime + Clone> Agent<R> {
     /// There is no room for its state, or the runtime does not answer.
     pub async fn start_on(stage: &Stage, runtime: R, settings: HostSettings) -> Result<Self, Trouble> {
         let directory = stage.state_directory();
-        let opening = Opening { docker: "bench", on_damage: OnDamage::Refuse, purpose: "" };
-        let instance = Instance::open(&directory, opening, stage.entropy())?;
+        let instance = Instance::open(&directory, stage.entropy(), OnDamage::Refuse)?;
         let clock = HostClock::new()?;
         let seed = u64::try_from(stage.entropy().bits() & u128::from(u64::MAX))?;
         let engine = Engine::take_up(settings, instance.id, instance.saved, seed, clock.now())?;
@@ -183,14 +182,6 @@ fn is_of_the_floor(kind: RequestKind) -> bool {
         | RequestKind::Version
         | RequestKind::InspectImage
         | RequestKind::Pull
-        | RequestKind::ResolveDigest
-        | RequestKind::TagImage
-        | RequestKind::RemoveImage
-        | RequestKind::ListImages
-        | RequestKind::CreateVolume
-        | RequestKind::InspectVolume
-        | RequestKind::RemoveVolume
-        | RequestKind::ListVolumes
         | RequestKind::Inspect
         | RequestKind::Stop
         | RequestKind::Kill

@@ -66,7 +66,7 @@ impl fmt::Display for Shape {
     }
 }
 
-const SHAPES: &str = "an object with containerDefinitions, or with taskDefinition";
+const SHAPES: &str = "containerDefinitions, taskDefinition, Resources, or a list of containers";
 
 /// The first match of the table of 1.1, top to bottom; `source` is the name of the file.
 pub(crate) fn recognise(root: Node, source: &str, findings: &mut Collector) -> Option<Shaped> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lighterman_calls::{
-    Answer, Call, ContainerConfig, ContainerTarget, CreateRequest, Environment, EventAction, HostConfig, LostCause,
-    Outcome, Phase, Request, RuntimeEvent, Signal, labels,
+    Answer, Call, ContainerConfig, ContainerTarget, CreateRequest, EventAction, HostConfig, LostCause, Outcome, Phase,
+    Request, RuntimeEvent, Signal, labels,
 };
 use lighterman_engine::{Action, Event, SavedState, SubmitError};
 use lighterman_ids::{ActionId, ImageRef, RuntimeName, TaskId};
@@ -164,22 +164,13 @@ impl World {
         let name = RuntimeName::parse(&format!("{COPY}{token}")).expect("a word and a number");
         let image = ImageRef::parse(LOCAL).expect("the name of our image");
         let cmd = Some(vec!["on-term".into(), "7".into()]);
-        let config = ContainerConfig {
-            image,
-            entrypoint: None,
-            cmd,
-            env: Environment::default(),
-            labels: facts.labels,
-            user: None,
-            working_dir: None,
-            hostname: None,
-            tty: false,
-            open_stdin: false,
-            exposed_ports: Vec::new(),
-            healthcheck: None,
-        };
+        let config = ContainerConfig { cmd, labels: facts.labels, ..ContainerConfig::new(image) };
         let host = HostConfig { cpu_shares: 2, ..HostConfig::default() };
-        self.model.begin(now, token, Request::Create(Box::new(CreateRequest { name: name.clone(), config, host })));
+        self.model.begin(
+            now,
+            token,
+            Request::Create(Box::new(CreateRequest { name: name.clone(), platform: None, config, host })),
+        );
         self.plan(Duration::from_secs(5), Deed::StartForeigner(name));
     }
 

@@ -112,7 +112,7 @@ fn v07_a_family_is_a_word() {
 
 #[test]
 fn v08_there_is_a_container() {
-    check(8, &task_json("", ""), &["E V8 no containers at C; allowed: 1 to 10"]);
+    check(8, &task_json("", ""), &["E V8 no containers at C; allowed: one, in this version"]);
     check(8, &task_json("", PLAIN), &[]);
 }
 

@@ -262,7 +262,7 @@ fn v86_what_cannot_be_done_is_refused() {
     // What is only not built yet is refused by the version that has not built it, after everything else was checked.
     let later = task_json("", &with(r#""links": ["db"]"#));
     check(86, &later, &[]);
-    check_built(86, &later, &["E V86 \"links\" is not supported yet at C[0].links; allowed: leave it out"]);
+    check_built(86, &later, &["E V86 \"links\" is not supported yet at C[0].links; leave it out"]);
     check_built(24, &later, &["which is not in the task"]);
     check_built(
         86,
