@@ -38,8 +38,9 @@ fn b086_not_a_definition_at_all() {
         assert_eq!(findings.errors.len(), 1);
         assert_eq!(findings.errors[0].to_string(), wanted);
     }
-    let prose = read("x", b"hello, world").unwrap_err().errors[0].to_string();
-    assert!(prose.ends_with("; it is read as TOML, since it does not begin like JSON"), "{prose}");
+    let prose = read("x", b"hello, world\nand more").unwrap_err().to_string();
+    assert!(prose.lines().count() > 1, "{prose}");
+    assert_eq!(prose.matches("; it is read as TOML, since it does not begin like JSON").count(), 1, "{prose}");
     assert!(read("x", b"\0\0\0\0").is_err());
     assert!(read("x", b"%PDF-1.4").is_err());
 }
@@ -231,5 +232,37 @@ proptest! {
     #[test]
     fn b086_any_text_as_toml_never_panics(text in "[\\[\\]{}=.,\"'a-c0-9\n #+-]{0,60}") {
         let _answer = read("t.toml", text.as_bytes());
+    }
+}
+
+#[test]
+fn b086_what_is_found_is_told_in_short_however_long_it_is() {
+    const LONG: usize = 900_000;
+    let (nines, word) = ("9".repeat(LONG), "w".repeat(LONG));
+    let zeros = format!("1.{}", "0".repeat(LONG));
+    let fraction = format!("0.{}", "5".repeat(LONG));
+    let quoted = format!("\"{word}\"");
+    let in_container = |members: &str| {
+        told_in_short(&format!(r#"{{"family": "f", "containerDefinitions": [{{{members}}}]}}"#));
+    };
+    for value in [&nines, &zeros, &fraction, &quoted] {
+        for key in ["memory", "cpu", "memoryReservation", "stopTimeout", "essential", "image", "name", "portMappings"] {
+            in_container(&format!(r#""{key}": {value}"#));
+        }
+        for key in ["family", "memory", "cpu", "revision", "networkMode", "volumes", "containerDefinitions"] {
+            told_in_short(&format!(r#"{{"{key}": {value}}}"#));
+        }
+        in_container(&format!(r#""ulimits": [{{"name": {value}, "softLimit": {value}}}]"#));
+        in_container(&format!(r#""environment": [{{"name": {value}, "value": {value}}}]"#));
+    }
+    in_container(&format!("{quoted}: 1"));
+    in_container(&format!(r#""dockerLabels": {{{quoted}: [1]}}"#));
+    in_container(&format!("{quoted}: 1, {quoted}: 2"));
+}
+
+#[track_caller]
+fn told_in_short(text: &str) {
+    for finding in findings_of(text) {
+        assert!(finding.len() < 1_000, "{} bytes: {}…", finding.len(), &finding[..200]);
     }
 }
