@@ -16,7 +16,7 @@ use crate::instance::Instance;
 /// Definitions that are at hand.
 pub(crate) type Definitions = BTreeMap<DefinitionDigest, Arc<TaskDefinition>>;
 
-/// A driver over an instance's state. Requests made before [`Host::start`] are handled in its first turn.
+/// A driver over an instance's state. Requests made before [`Prepared::start`] are handled in its first turn.
 pub(crate) struct Prepared<R, C> {
     driver: Driver<R, Store, C>,
     store: Arc<Store>,

@@ -7,6 +7,7 @@ use std::{
 };
 
 use lighterman_checkpoint::{DirectoryLock, OpenError as StoreError, OpenOptions, Store, move_aside};
+use lighterman_config::StateRoot;
 use lighterman_contracts::Entropy;
 use lighterman_engine::SavedState;
 use lighterman_ids::InstanceId;
@@ -30,6 +31,9 @@ pub(crate) struct Instance {
     /// Where the damaged store was put, if there was one and it was to be recovered from.
     pub(crate) damaged: Option<PathBuf>,
 }
+
+/// So many are not taken away by chance, one after the other.
+const DIRECTORIES_TRIED: u32 = 20;
 
 /// How a state directory is to be taken into use.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +168,29 @@ impl Instance {
         Self::open_existing(directory, opening, entropy)
     }
 
+    /// One that is new, in the directory that was given or in one of its own.
+    ///
+    /// Until a new directory is held, somebody who cleans up may take it for that of a dead run, and removes it: then
+    /// another one is made.
+    ///
+    /// # Errors
+    /// As [`Instance::open`].
+    pub(crate) fn open_new(
+        state: &StateRoot,
+        opening: Opening<'_>,
+        entropy: &impl Entropy,
+    ) -> Result<Self, InstanceError> {
+        let mut tries = if state.of_all().is_some() { DIRECTORIES_TRIED } else { 1 };
+        loop {
+            tries -= 1;
+            let directory = state.of_instance(&InstanceId::from_bits(entropy.bits()));
+            match Self::open(&directory, opening, entropy) {
+                Err(InstanceError::Store(StoreError::Locked { .. } | StoreError::Missing { .. })) if tries > 0 => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// The same, but makes no directory.
     ///
     /// # Errors
@@ -290,4 +317,46 @@ fn read_note(directory: &Path, name: &str) -> Result<Option<String>, InstanceErr
 
 fn write_note(directory: &Path, name: &str, text: &str) -> Result<(), InstanceError> {
     notes::write(directory, name, text).map_err(|source| InstanceError::Prepare { path: directory.join(name), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use lighterman_config::Environment;
+
+    use super::*;
+
+    /// 1, 2, 3 …
+    #[derive(Default)]
+    struct Counting(AtomicU64);
+
+    impl Entropy for Counting {
+        fn bits(&self) -> u128 {
+            u128::from(self.0.fetch_add(1, Ordering::Relaxed)) + 1
+        }
+    }
+
+    const OPENING: Opening<'_> = Opening { docker: "unix:///a", on_damage: OnDamage::Refuse, purpose: "" };
+
+    #[test]
+    fn a_new_directory_that_somebody_cleans_up_already_is_left_to_it() {
+        let home = tempfile::tempdir().unwrap();
+        let env =
+            Environment::new([("XDG_STATE_HOME", home.path().to_str().unwrap())].map(|(k, v)| (k.into(), v.into())));
+        let state = StateRoot::resolve(None, &env, false).unwrap();
+        let taken = state.of_instance(&InstanceId::from_bits(1));
+        make_private(&taken).unwrap();
+        let lock = DirectoryLock::try_acquire(&taken).unwrap();
+        let instance = Instance::open_new(&state, OPENING, &Counting::default()).unwrap();
+        assert_eq!(instance.id, InstanceId::from_bits(2));
+        drop(lock);
+
+        // The one that was given is not given up for another.
+        let given = StateRoot::Given(taken.clone());
+        let lock = DirectoryLock::try_acquire(&taken).unwrap();
+        let refused = Instance::open_new(&given, OPENING, &Counting::default());
+        assert!(matches!(refused, Err(InstanceError::Store(StoreError::Locked { .. }))), "{refused:?}");
+        drop(lock);
+    }
 }

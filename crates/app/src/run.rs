@@ -150,21 +150,20 @@ where
             }
         };
         check_access(&self.options.docker_host).await?;
-        let directory = match resumed {
+        let opening = Opening { docker: &self.options.docker_host, on_damage: self.on_damage(), purpose: "" };
+        let opened = match resumed {
             Some((id, directory)) => {
                 self.list_others(&id)?;
-                directory
+                Instance::open_existing(&directory, opening, &self.entropy)
             }
             None => {
                 if let Some(code) = self.sweep(signals).await? {
                     return Ok(Done::of(code, Some("stopped while cleaning up after earlier runs".into())));
                 }
-                self.options.state.of_instance(&InstanceId::from_bits(self.entropy.bits()))
+                Instance::open_new(&self.options.state, opening, &self.entropy)
             }
         };
-        let opening = Opening { docker: &self.options.docker_host, on_damage: self.on_damage(), purpose: "" };
-        let instance =
-            Instance::open(&directory, opening, &self.entropy).map_err(|error| self.instance_failure(&error))?;
+        let instance = opened.map_err(|error| self.instance_failure(&error))?;
         if let Some(aside) = &instance.damaged {
             let text = "the damaged state store is set aside, until this state directory is removed, in";
             self.stage.show(Show::Warning(format!("{text} {}", aside.display())));

@@ -6,16 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lighterman_app::{Instance, OnDamage, host_settings};
+use lighterman_app::host_settings;
 use lighterman_calls::RequestKind;
-use lighterman_checkpoint::Store;
+use lighterman_checkpoint::{OpenOptions, Store};
 use lighterman_config::RunSettings;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
 use lighterman_docker::Docker;
 use lighterman_docker_tests::AMPLE;
 use lighterman_driver::{Driver, Ending, Handle, HostClock, Options, Update, Updates};
 use lighterman_engine::{Engine, HostSettings};
-use lighterman_ids::TaskId;
+use lighterman_ids::{InstanceId, TaskId};
+use lighterman_records::Ledger;
 use lighterman_status::TaskStatus;
 use lighterman_task_manager::TaskSpec;
 use lighterman_turn::Turns;
@@ -57,14 +58,15 @@ impl<R: ContainerRuntime + Clone> Agent<R> {
     /// # Errors
     /// There is no room for its state, or the runtime does not answer.
     pub async fn start_on(stage: &Stage, runtime: R, settings: HostSettings) -> Result<Self, Trouble> {
-        let directory = stage.state_directory();
-        let instance = Instance::open(&directory, stage.entropy(), OnDamage::Refuse)?;
+        let (store, loaded) = Store::open(&stage.state_directory(), OpenOptions::default())?;
+        let (ledger, saved) = Ledger::open(loaded.entries, loaded.witness)?;
         let clock = HostClock::new()?;
         let seed = u64::try_from(stage.entropy().bits() & u128::from(u64::MAX))?;
-        let engine = Engine::take_up(settings, instance.id, instance.saved, seed, clock.now())?;
-        let turns = Turns::new(engine, instance.ledger);
+        let instance = InstanceId::from_bits(stage.entropy().bits());
+        let engine = Engine::take_up(settings, instance, saved, seed, clock.now())?;
+        let turns = Turns::new(engine, ledger);
         let tap = Tap::new(runtime);
-        let store = Arc::new(Faulty::new(instance.store));
+        let store = Arc::new(Faulty::new(store));
         let (driver, handle) = Driver::new(turns, Arc::new(tap.clone()), Arc::clone(&store), clock, Options::default());
         let updates = handle.updates();
         let agent = Self { driver: driver.spawn(), handle, tap, store, updates };

@@ -130,6 +130,10 @@ const START_CAUSES: &[(&[&str], &str)] = &[
         &["executable file not found", "no such file or directory", "exec format error", "no command specified"],
         "check the command and the entryPoint against the files of the image",
     ),
+    (
+        &["no such container", "marked for removal", "already in progress"],
+        "somebody removed the container meanwhile; run the task again",
+    ),
     (&["permission denied"], "see whether the user of the container may execute the command"),
     (&["memory limit", "cannot allocate memory"], "check the memory of the container"),
 ];
@@ -190,6 +194,12 @@ mod tests {
             (ErrorName::CannotStartContainer, "unable to find user nobody: no matching entries in passwd", "user"),
             (ErrorName::CannotStartContainer, "exec: \"/x\": stat /x: no such file or directory", "entryPoint"),
             (ErrorName::CannotStartContainer, "exec: \"/x\": permission denied", "execute"),
+            (ErrorName::CannotStartContainer, "No such container: 0123", "somebody removed"),
+            (
+                ErrorName::CannotStartContainer,
+                "container is marked for removal and cannot be started",
+                "somebody removed",
+            ),
             (ErrorName::CannotStartContainer, "something new", "daemon"),
             (ErrorName::CannotPullContainer, "pull access denied for a/b, repository does not exist", "private"),
             (ErrorName::CannotPullContainer, "manifest for a/b:9 not found: manifest unknown", "tag"),

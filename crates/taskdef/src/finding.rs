@@ -255,9 +255,19 @@ pub(crate) fn hint(what: impl Into<String>) -> Option<Advice> {
     Some(Advice::Hint(what.into()))
 }
 
+/// The digits of a number, cut as [`quoted`] is: they may be a million.
+pub(crate) fn digits(text: &str) -> String {
+    match text.get(..LONGEST) {
+        Some(cut) if cut.len() < text.len() => format!("{cut}…"),
+        Some(_) | None => text.into(),
+    }
+}
+
+/// Most characters of what was found that are shown.
+const LONGEST: usize = 60;
+
 /// Text in quotes, escaped, cut to 60 characters: what is found may be long or hold control characters.
 pub(crate) fn quoted(text: &str) -> String {
-    const LONGEST: usize = 60;
     let cut: String = text.chars().take(LONGEST).collect();
     if cut.len() < text.len() { format!("{cut:?}…") } else { format!("{cut:?}") }
 }

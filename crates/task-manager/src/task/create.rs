@@ -131,7 +131,7 @@ impl TaskManager {
             Outcome::Done(facts) if self.is_ours(cx, c, &facts) => {
                 self.adopt_found(c, facts.id.clone());
                 self.set_known(cx.now, c, ContainerStatus::Created);
-                self.observe(cx, c, &facts);
+                self.observe_adopted(cx, c, &facts);
             }
             Outcome::Done(facts) => self.name_is_taken(cx, c, n, &facts),
             Outcome::Gone => self.create_did_not_happen(cx, c, n, after),

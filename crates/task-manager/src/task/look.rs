@@ -6,7 +6,7 @@
 
 use alloc::collections::BTreeMap;
 
-use lighterman_calls::{Answer, EventAction, ExitCode, Lost, Outcome, Refusal, Request, RuntimeEvent};
+use lighterman_calls::{Answer, ContainerFacts, EventAction, ExitCode, Lost, Outcome, Refusal, Request, RuntimeEvent};
 use lighterman_ids::{ActionId, ContainerName, RuntimeId};
 use lighterman_status::ContainerStatus;
 
@@ -97,6 +97,17 @@ impl TaskManager {
             if is_out && container.runtime_id.is_some() && !container.known.is_terminal() {
                 self.look(cx, c, Cause::Differs);
             }
+        }
+    }
+
+    /// What a look by name showed of a container whose id was not known until then. An event that told of its end
+    /// meanwhile found nobody: what is seen running is looked at once more.
+    pub(super) fn observe_adopted(&mut self, cx: &mut Context<'_>, c: usize, facts: &ContainerFacts) {
+        self.observe(cx, c, facts);
+        let container = &self.containers[c];
+        // A stop looks by itself.
+        if container.known.is_running() && !container.desired.is_terminal() {
+            self.look(cx, c, Cause::Differs);
         }
     }
 

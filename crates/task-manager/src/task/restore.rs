@@ -89,7 +89,7 @@ impl TaskManager {
                     }
                 }
                 self.mark(c);
-                self.observe(cx, c, &facts);
+                if by_name { self.observe_adopted(cx, c, &facts) } else { self.observe(cx, c, &facts) }
             }
             // R2: it was not created, or not yet; R4: it was there, and is not any more.
             Outcome::Gone if by_name => {}

@@ -173,7 +173,7 @@ fn a_container_found_by_its_name_is_judged_by_how_it_stands() {
     let mut s = Script::pulled();
     s.answer(name_in_use());
     s.answer(shows(s.facts(Phase::Running)));
-    s.does(&["create", "inspect by name"]);
+    s.does(&["create", "inspect by name", "inspect"]);
     assert_eq!(s.known(), Running);
 
     let mut s = Script::pulled();
@@ -285,4 +285,16 @@ fn what_cannot_be_said_to_the_runtime_fails_with_its_reason() {
     let Request::Create(request) = s.request(RequestKind::Create) else { panic!() };
     assert_eq!(request.config.labels[labels::INSTANCE], s.instance.as_str());
     assert_eq!(s.known(), Pulled);
+}
+
+/// Whatever an event told of it before its id was known found nobody.
+#[test]
+fn what_is_found_running_by_its_name_is_looked_at_once_more() {
+    let mut s = Script::pulled();
+    s.answer(Answer::Create(Outcome::Unknown(cut_off())));
+    s.forget_deeds();
+    s.answer(shows(s.facts(Phase::Running)));
+    s.does(&["inspect"]);
+    s.answer(shows(s.exited(3)));
+    assert_eq!((s.known(), s.container().exit_code), (Stopped, Some(3)));
 }

@@ -36,7 +36,7 @@ fn e135_e143_a_container_that_was_created_before_the_crash_is_adopted() {
     let mut s = restarted(s);
     s.does(&["inspect by name"]);
     s.answer(shows(s.facts(Phase::Running)));
-    s.does(&[]);
+    s.does(&["inspect"]);
     assert_eq!(s.known(), Running);
     let state = s.task.container_state(0).unwrap();
     assert_eq!((state.runtime_id, state.create_sent), (Some(crate::answers::runtime_id()), None));

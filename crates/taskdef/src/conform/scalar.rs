@@ -9,7 +9,7 @@ use super::Conform;
 use crate::{
     amount,
     field::FieldValue,
-    finding::{Place, allowed, hint, quoted},
+    finding::{Place, allowed, digits, hint, quoted},
     node::{Node, Value},
     wording::{listed_with_nearest, placeholder},
 };
@@ -76,10 +76,10 @@ impl Conform<'_> {
             Value::Number(text) => match number(text) {
                 Some((value, Fraction::None)) => Some(FieldValue::Integer(value)),
                 Some((value, Fraction::Zero)) => {
-                    self.note(place, format!("{text} read as a whole number"), format!("write {value}"));
+                    self.note(place, format!("{} read as a whole number", digits(text)), format!("write {value}"));
                     Some(FieldValue::Integer(value))
                 }
-                None => refuse(self, text, allowed("digits only, up to 9223372036854775807")),
+                None => refuse(self, &digits(text), allowed("digits only, up to 9223372036854775807")),
             },
             Value::Text(text) if text.is_empty() => {
                 self.note(place, "empty text read as absent", "leave it out");
@@ -169,12 +169,13 @@ impl Conform<'_> {
         match number(text) {
             Some((value, Fraction::None)) => Some(value.to_string()),
             Some((value, Fraction::Zero)) => {
-                self.note(place, format!("{text} read as a whole number"), format!("write {value}"));
+                self.note(place, format!("{} read as a whole number", digits(text)), format!("write {value}"));
                 Some(value.to_string())
             }
             None if text.contains('.') && !text.contains(['e', 'E']) => {
-                let advice = hint(format!("write \"{text} {}\"", amount.unit));
-                self.findings.error(28, place, format!("{} {text} is a fraction", amount.key), advice);
+                let shown = digits(text);
+                let advice = hint(format!("write \"{shown} {}\"", amount.unit));
+                self.findings.error(28, place, format!("{} {shown} is a fraction", amount.key), advice);
                 None
             }
             None => Some(text.to_string()),
