@@ -184,6 +184,14 @@ fn is_of_the_floor(kind: RequestKind) -> bool {
         | RequestKind::Version
         | RequestKind::InspectImage
         | RequestKind::Pull
+        | RequestKind::ResolveDigest
+        | RequestKind::TagImage
+        | RequestKind::RemoveImage
+        | RequestKind::ListImages
+        | RequestKind::CreateVolume
+        | RequestKind::InspectVolume
+        | RequestKind::RemoveVolume
+        | RequestKind::ListVolumes
         | RequestKind::Inspect
         | RequestKind::Stop
         | RequestKind::Kill

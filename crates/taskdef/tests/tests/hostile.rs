@@ -467,6 +467,8 @@ fn b086_every_control_character_is_shown_escaped() {
                 "{member}: {shown:?}"
             );
         }
+    }
+}
 
 #[test]
 fn b086_what_is_found_is_told_in_short_however_long_it_is() {
