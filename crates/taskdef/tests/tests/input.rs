@@ -113,7 +113,7 @@ fn v02_what_is_no_task_definition_is_refused() {
         ),
         (
             "{}",
-            "not a task definition: found no keys at $; allowed: an object with containerDefinitions, or with taskDefinition",
+            "not a task definition: found no keys at $; allowed: containerDefinitions, taskDefinition, Resources, or a list",
         ),
         ("[1]", "not a task definition: found a list"),
     ] {
