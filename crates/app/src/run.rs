@@ -11,7 +11,7 @@ use std::{
 
 use lighterman_config::{ExitCode, RunSettings, StateRoot};
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy, LogSource};
-use lighterman_engine::HostSettings;
+use lighterman_engine::{HostSettings, SavedTask};
 use lighterman_ids::{InstanceId, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{End, Failure, Started, StopSignal};
@@ -258,7 +258,7 @@ where
         if let Some(definition) = definition {
             plan.definitions.insert(definition.digest.clone(), Arc::clone(&definition.definition));
         }
-        if let Some(unfinished) = instance.saved.tasks.first() {
+        if let Some(unfinished) = to_go_on_with(&instance.saved.tasks, definition) {
             let other = definition.filter(|definition| definition.digest != unfinished.state.digest);
             if let Some(other) = other {
                 let text = format!(
@@ -330,8 +330,9 @@ where
                         removes it";
             self.stage.show(Show::Warning(text.into()));
         }
+        session.kept().for_each(|text| self.stage.show(Show::Warning(text)));
         let created_nothing = outcome.nothing_there || (is_new && session.has_created_nothing());
-        let nothing_is_left = created_nothing || (session.is_removed() && unsaved.is_none());
+        let nothing_is_left = session.is_alone() && (created_nothing || (session.is_removed() && unsaved.is_none()));
         shown.close(nothing_is_left);
         if let (false, Some(unsaved)) = (nothing_is_left, unsaved) {
             self.stage.show(Show::Warning(unsaved));
@@ -352,6 +353,12 @@ where
             None => Ok(outcome),
         }
     }
+}
+
+/// Of several unfinished tasks the one of this definition, and one that is to go on; the others are left over.
+fn to_go_on_with<'a>(tasks: &'a [SavedTask], definition: Option<&Definition>) -> Option<&'a SavedTask> {
+    let is_other = |task: &SavedTask| definition.is_some_and(|definition| definition.digest != task.state.digest);
+    tasks.iter().min_by_key(|task| (is_other(task), task.state.desired.is_terminal()))
 }
 
 /// A state directory that something is left in.
