@@ -16,7 +16,7 @@ use lighterman_ids::{ContainerName, RuntimeId, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{StopAction, StopSignal};
 use lighterman_view::{ContainerView, HostView, Restarted, RuntimeLink, TaskView};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
 
 use super::New;
 use crate::{
@@ -25,6 +25,7 @@ use crate::{
     shown::Shown,
     stage::{Show, Stage},
     sweep::until_given_up,
+    wishes::{Heard, Wish, Wishes},
 };
 
 /// How long nothing of the output of a container that has ended may come, or be taken by a reader, before the rest of it
@@ -34,6 +35,12 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// The same once somebody wants the command to end.
 const SHORT_SILENCE: Duration = Duration::from_secs(2);
 
+/// How long the rest of the output may take, however it moves, once its containers have ended.
+const REST: Duration = Duration::from_secs(30);
+
+/// The same once somebody wants the command to end.
+const SHORT_REST: Duration = Duration::from_secs(5);
+
 /// How a session ended.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
@@ -41,7 +48,7 @@ pub(super) struct Outcome {
     pub(super) exit_code: Option<ExitCode>,
     /// The first signal that asked to end.
     pub(super) signal: Option<StopSignal>,
-    /// Asked three times: what is left is left to the next start.
+    /// Asked three times, or by SIGQUIT: what is left is left to the next start.
     pub(super) leave_at_once: bool,
     /// It could not be followed to its end.
     pub(super) failure: Option<String>,
@@ -76,7 +83,7 @@ pub(super) struct Session<'a, R> {
     outputs: FuturesUnordered<Output<'a>>,
     /// Ends when nothing of the output of a stopped task has moved for too long.
     silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    signals: u32,
+    wishes: Wishes,
     outcome: Outcome,
     /// What was last said about Docker and the store.
     told: Option<Trouble>,
@@ -136,7 +143,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             followed: BTreeMap::new(),
             outputs: FuturesUnordered::new(),
             silence: None,
-            signals: 0,
+            wishes: Wishes::default(),
             outcome: Outcome::default(),
             told: None,
         }
@@ -174,7 +181,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         &mut self,
         host: &mut Host,
         new: Option<New>,
-        signals: &mut mpsc::Receiver<StopSignal>,
+        signals: &mut mpsc::Receiver<Heard>,
     ) -> Outcome {
         let handle = host.handle.clone();
         let mut submission = None;
@@ -194,7 +201,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             }
             tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => self.on_signal(&handle, signal),
+                Some(heard) = signals.recv() => self.on_signal(&handle, heard),
                 outcome = async { submission.as_mut().expect("asked for").await }, if submission.is_some() => {
                     submission = None;
                     self.outcome.failure = outcome.err().map(|error| error.to_string());
@@ -284,8 +291,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             }
         }
         if view.known.is_terminal() && !self.outputs.is_empty() && self.silence.is_none() {
-            let limit = if self.signals > 0 { SHORT_SILENCE } else { SILENCE };
-            self.silence = Some(Box::pin(self.stage.silence(limit)));
+            self.silence = Some(self.limit_output());
         }
         self.view = Some(view);
     }
@@ -352,7 +358,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.outputs.clear();
         self.outcome.silenced = true;
         for name in self.followed.iter().filter(|(_, done)| !**done).map(|(name, _)| name) {
-            let text = format!("the output of {name} did not end, or was not read, for too long: the rest is left out");
+            let text = format!("the output of {name} did not end, or was not read, in time: the rest is left out");
             self.stage.show(Show::Warning(text));
         }
     }
@@ -379,26 +385,35 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.told = trouble;
     }
 
-    /// The first asks to stop, the second to kill, the third leaves.
-    fn on_signal(&mut self, handle: &Handle, signal: StopSignal) {
-        self.signals += 1;
-        self.outcome.signal.get_or_insert(signal);
-        if self.silence.is_some() {
-            self.silence = Some(Box::pin(self.stage.silence(SHORT_SILENCE)));
+    /// Ends when nothing of the output of a stopped task has moved for too long, or all of it takes too long.
+    fn limit_output(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let (silence, all) = if self.wishes.any() { (SHORT_SILENCE, SHORT_REST) } else { (SILENCE, REST) };
+        let silence = self.stage.silence(silence);
+        // Whichever passes first.
+        Box::pin(async move { drop(timeout(all, silence).await) })
+    }
+
+    /// Whoever asks once the container has ended by itself wants only the command to end: what it exits with is settled.
+    fn on_signal(&mut self, handle: &Handle, heard: Heard) {
+        let Some(wish) = self.wishes.hear(heard) else { return };
+        let has_ended = self.view.as_ref().is_some_and(|view| view.known.is_terminal());
+        if !has_ended {
+            self.outcome.signal.get_or_insert(heard.signal);
         }
-        let Some(task) = self.task.clone() else {
-            self.outcome.leave_at_once = true;
-            return;
+        if self.silence.is_some() {
+            self.silence = Some(self.limit_output());
+        }
+        let action = match wish {
+            _ if self.task.is_none() => StopAction::Leave,
+            Wish::Stop => StopAction::Stop,
+            Wish::Kill => StopAction::Kill,
+            Wish::Leave => StopAction::Leave,
         };
-        let action = match self.signals {
-            1 => StopAction::Stop,
-            2 => StopAction::Kill,
-            _ => {
-                self.outcome.leave_at_once = true;
-                return;
-            }
-        };
-        self.stage.show(Show::Signal(signal, action));
+        self.outcome.leave_at_once = action == StopAction::Leave;
+        if self.outcome.leave_at_once || !has_ended {
+            self.stage.show(Show::Signal(heard.signal, action));
+        }
+        let Some(task) = self.task.clone().filter(|_| !has_ended && !self.outcome.leave_at_once) else { return };
         let reason = Some("Stopped by the user".to_owned());
         if let Err(error) = handle.stop(task, reason, action == StopAction::Kill) {
             self.stage.show(Show::Warning(format!("the stop could not be asked for: {error}; press Ctrl-C again")));
