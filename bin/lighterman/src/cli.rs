@@ -113,6 +113,7 @@ Exit codes:
   125    an error of our own: the file, Docker, the state; or it never ran
   129    stopped after SIGHUP
   130    stopped after Ctrl-C
+  131    left at once after Ctrl-\\
   143    stopped after SIGTERM";
 
 const VALIDATE_HELP: &str = "\

@@ -104,7 +104,7 @@ fn run(
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let code = runtime.block_on(async {
         let (to_run, signals) = mpsc::channel(4);
-        let forward = signals::forward(to_run, stage.resizer())?;
+        let forward = signals::forward(to_run, clock, stage.resizer())?;
         let docker = Arc::new(Docker::connect(host));
         let around = Surroundings { runtime: docker, clock, entropy, signals, stage };
         tokio::select! {

@@ -12,6 +12,7 @@
 //! | `sweep` | what dead runs left behind |
 //! | `instance`, `notes` | one state directory; what it holds beside its store |
 //! | `shown` | up to when output was shown |
+//! | `wishes` | what signals ask for |
 //! | `host` | an instance with its driver running |
 //! | `stage` | the screen on its own thread |
 //! | `logs` | output of containers |
@@ -45,6 +46,7 @@ mod stage;
 pub mod state;
 mod sweep;
 mod validate;
+mod wishes;
 
 pub use definition::{Definition, DefinitionError};
 pub use earlier::{InstancePrefix, PrefixError};
@@ -54,3 +56,4 @@ pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;
 pub use stage::{LogWriter, Stage};
 pub use validate::{Checked, validate};
+pub use wishes::Heard;

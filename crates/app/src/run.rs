@@ -11,7 +11,7 @@ use std::{
 
 use lighterman_config::{ExitCode, RunSettings, StateRoot};
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy, LogSource};
-use lighterman_engine::HostSettings;
+use lighterman_engine::{HostSettings, SavedTask};
 use lighterman_ids::{InstanceId, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{End, Failure, Started, StopSignal};
@@ -26,6 +26,7 @@ use crate::{
     shown::{Following, Shown},
     stage::{Show, Stage},
     sweep::Sweep,
+    wishes::Heard,
 };
 use session::{Outcome, Session};
 
@@ -60,7 +61,7 @@ pub struct Surroundings<R, C, E> {
     /// Randomness.
     pub entropy: E,
     /// Ctrl-C and its siblings, as they come.
-    pub signals: mpsc::Receiver<StopSignal>,
+    pub signals: mpsc::Receiver<Heard>,
     /// Where everything is shown.
     pub stage: Stage,
 }
@@ -137,7 +138,7 @@ where
     C: Clock + Clone,
     E: Entropy,
 {
-    async fn perform(&self, signals: &mut mpsc::Receiver<StopSignal>) -> Result<Done, Failure> {
+    async fn perform(&self, signals: &mut mpsc::Receiver<Heard>) -> Result<Done, Failure> {
         for warning in &self.options.warnings {
             self.stage.show(Show::Warning(warning.clone()));
         }
@@ -145,7 +146,7 @@ where
         let resumed = self.find_resumed()?;
         let definition = tokio::select! {
             loaded = self.load_definition() => loaded?,
-            Some(signal) = signals.recv() => {
+            Some(Heard { signal, .. }) = signals.recv() => {
                 return Ok(Done::of(code_of(signal), Some("stopped before anything was begun".into())));
             }
         };
@@ -200,7 +201,7 @@ where
     }
 
     /// An exit code when a signal came meanwhile.
-    async fn sweep(&self, signals: &mut mpsc::Receiver<StopSignal>) -> Result<Option<ExitCode>, Failure> {
+    async fn sweep(&self, signals: &mut mpsc::Receiver<Heard>) -> Result<Option<ExitCode>, Failure> {
         let Some(all) = self.options.state.of_all() else { return Ok(None) };
         let sweep = Sweep {
             settings: &self.settings,
@@ -217,7 +218,7 @@ where
                 let advice = format!("see to it that Docker answers at {}", self.options.docker_host);
                 gave_up.map_or(Ok(None), |text| Err(failure(text, Some(&advice))))
             }
-            Some(signal) = signals.recv() => Ok(Some(code_of(signal))),
+            Some(Heard { signal, .. }) = signals.recv() => Ok(Some(code_of(signal))),
         }
     }
 
@@ -258,7 +259,7 @@ where
         if let Some(definition) = definition {
             plan.definitions.insert(definition.digest.clone(), Arc::clone(&definition.definition));
         }
-        if let Some(unfinished) = instance.saved.tasks.first() {
+        if let Some(unfinished) = to_go_on_with(&instance.saved.tasks, definition) {
             let other = definition.filter(|definition| definition.digest != unfinished.state.digest);
             if let Some(other) = other {
                 let text = format!(
@@ -304,7 +305,7 @@ where
         &self,
         instance: Instance,
         plan: Plan,
-        signals: &mut mpsc::Receiver<StopSignal>,
+        signals: &mut mpsc::Receiver<Heard>,
     ) -> Result<Outcome, Failure> {
         let kept = Kept { instance: instance.id.clone(), directory: instance.directory.clone() };
         let is_new = matches!(plan.new, Some(New::Now(_)));
@@ -330,8 +331,9 @@ where
                         removes it";
             self.stage.show(Show::Warning(text.into()));
         }
+        session.kept().for_each(|text| self.stage.show(Show::Warning(text)));
         let created_nothing = outcome.nothing_there || (is_new && session.has_created_nothing());
-        let nothing_is_left = created_nothing || (session.is_removed() && unsaved.is_none());
+        let nothing_is_left = session.is_alone() && (created_nothing || (session.is_removed() && unsaved.is_none()));
         shown.close(nothing_is_left);
         if let (false, Some(unsaved)) = (nothing_is_left, unsaved) {
             self.stage.show(Show::Warning(unsaved));
@@ -354,6 +356,12 @@ where
     }
 }
 
+/// Of several unfinished tasks the one of this definition, and one that is to go on; the others are left over.
+fn to_go_on_with<'a>(tasks: &'a [SavedTask], definition: Option<&Definition>) -> Option<&'a SavedTask> {
+    let is_other = |task: &SavedTask| definition.is_some_and(|definition| definition.digest != task.state.digest);
+    tasks.iter().min_by_key(|task| (is_other(task), task.state.desired.is_terminal()))
+}
+
 /// A state directory that something is left in.
 struct Kept {
     instance: InstanceId,
@@ -372,20 +380,21 @@ impl Kept {
     }
 }
 
+/// How a run ends that does not wait for its end.
+const LEFT: &str = "left at once; the next run cleans up";
+
 fn exit_of(outcome: &Outcome) -> Done {
     let (code, text) = match outcome.signal {
         Some(signal) => {
-            let how = if outcome.leave_at_once {
-                "left at once; the next run cleans up"
-            } else {
-                "stopped because it was asked to"
-            };
+            let how = if outcome.leave_at_once { LEFT } else { "stopped because it was asked to" };
             (code_of(signal), Some(how.into()))
         }
         None if outcome.exit_code.is_none() => (ExitCode::OwnError, Some("the container never ran to an end".into())),
         None => {
             let code = ExitCode::of_task(outcome.exit_code);
-            (code, code.is_ambiguous().then(|| "the container's own exit code".into()))
+            let text = outcome.leave_at_once.then_some(LEFT);
+            let own = code.is_ambiguous().then_some("the container's own exit code");
+            (code, text.or(own).map(Into::into))
         }
     };
     Done { nobody_reads: outcome.silenced, ..Done::of(code, text) }
@@ -396,6 +405,7 @@ const fn code_of(signal: StopSignal) -> ExitCode {
         StopSignal::Interrupt => ExitCode::Interrupted,
         StopSignal::Terminate => ExitCode::Terminated,
         StopSignal::HangUp => ExitCode::HungUp,
+        StopSignal::Quit => ExitCode::Quit,
     }
 }
 

@@ -46,6 +46,7 @@ fn task_settings(run: &RunSettings) -> Settings {
         },
         stop_timeout: run.stop_timeout,
         stop_tries: STOP_TRIES,
+        cleanup_patience: run.cleanup_patience,
         cleanup_wait: run.cleanup_wait.max(KEPT_AT_MOST),
         cleanup_retry: Backoff::new(Duration::from_millis(200), Duration::from_secs(5), 2_000, 200),
         ..Settings::REFERENCE

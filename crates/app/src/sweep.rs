@@ -30,6 +30,9 @@ use crate::{
 /// A clean-up that takes longer is told of.
 const SAY_SO_AFTER: Duration = Duration::from_secs(1);
 
+/// What Docker does not remove for so long is left to the next run: this one is to begin.
+const SWEEP_PATIENCE: Duration = Duration::from_secs(3);
+
 /// Why a task of a dead run is stopped.
 const REASON: &str = "Its run ended without it";
 
@@ -83,7 +86,9 @@ impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
         }
         let tasks: Vec<TaskId> = opened.saved.tasks.iter().map(|task| task.state.id.clone()).collect();
         let (runtime, clock) = (Arc::clone(self.runtime), self.clock.clone());
-        match Prepared::new(opened, self.settings.clone(), Definitions::new(), runtime, clock, self.entropy) {
+        let mut settings = self.settings.clone();
+        settings.task.cleanup_patience = settings.task.cleanup_patience.min(SWEEP_PATIENCE);
+        match Prepared::new(opened, settings, Definitions::new(), runtime, clock, self.entropy) {
             Ok(prepared) => {
                 let dead = Dead {
                     instance,
@@ -114,7 +119,7 @@ struct Dead<'a> {
     stage: &'a Stage,
     patience: Option<Duration>,
     views: BTreeMap<TaskId, Arc<TaskView>>,
-    /// Containers whose end has been told.
+    /// Containers that have been told of.
     told: BTreeSet<RuntimeName>,
 }
 
@@ -141,9 +146,7 @@ impl Dead<'_> {
         {
             tracing::warn!(error = %error, "an empty state directory could not be removed");
         }
-        if let Some(why) = &gave_up {
-            self.tell_what_is_kept(why);
-        }
+        self.tell_what_is_kept(gave_up.as_deref());
         gave_up
     }
 
@@ -185,7 +188,15 @@ impl Dead<'_> {
                 }
                 Some(view)
             }
-            Update::Host(_) | Update::Refused { .. } | Update::Missed(_) => None,
+            Update::Host(host) => {
+                for container in &host.left_alone {
+                    if self.told.insert(container.name.clone()) {
+                        self.stage.show(Show::Warning(format!("earlier run {}: {container}", self.instance)));
+                    }
+                }
+                None
+            }
+            Update::Refused { .. } | Update::Missed(_) => None,
         }
     }
 
@@ -202,9 +213,12 @@ impl Dead<'_> {
         }
     }
 
-    fn tell_what_is_kept(&self, why: &str) {
+    /// `gave_up`: how Docker failed.
+    fn tell_what_is_kept(&self, gave_up: Option<&str>) {
         let left = self.views.values().filter(|view| !view.removed).flat_map(|view| &view.containers);
-        for name in left.filter_map(|container| container.runtime_name.as_ref()) {
+        for container in left {
+            let Some(why) = gave_up.or(container.kept.as_deref()) else { continue };
+            let Some(name) = &container.runtime_name else { continue };
             self.show(Leftover::Kept {
                 instance: self.instance.clone(),
                 state_dir: self.state_dir.clone(),

@@ -53,7 +53,7 @@ pub use progress::{PullProgress, PullStep};
 pub use request::{Answer, Call, ContainerTarget, PullLimits, Request, RequestKind, Signal};
 pub use stored::{ImageSummary, ImageTarget, RemoteImage, VolumeFacts, VolumeRequest};
 
-/// Label keys of our own; they alone prove ownership (design.md R10).
+/// Label keys of our own; without them nothing is ours (design.md R10).
 pub mod labels {
     /// The instance id of the state directory that made the object.
     pub const INSTANCE: &str = "dev.lighterman.instance";

@@ -11,9 +11,10 @@ use std::fmt;
 /// | 125 | our own error: command line, task definition, Docker, state store; or the container never ran |
 /// | 129 | stopped after SIGHUP: the terminal is gone |
 /// | 130 | stopped after Ctrl-C (SIGINT) |
+/// | 131 | left at once after Ctrl-\ (SIGQUIT) |
 /// | 143 | stopped after SIGTERM |
 ///
-/// As with `docker run`, a container that exits with 125, 129, 130 or 143 by itself cannot be told apart by the
+/// As with `docker run`, a container that exits with 125, 129, 130, 131 or 143 by itself cannot be told apart by the
 /// code alone; the last line, or the last event of `--json`, says which it was. A wrong command line is 125 and not 2,
 /// since 2 is what many programs in containers exit with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,8 @@ pub enum ExitCode {
     Interrupted,
     /// Stopped after SIGTERM.
     Terminated,
+    /// Left at once after SIGQUIT.
+    Quit,
 }
 
 /// One row of the table of exit codes.
@@ -43,7 +46,7 @@ pub struct Meaning {
 
 impl ExitCode {
     /// The table, for help texts.
-    pub const TABLE: [Meaning; 6] = [
+    pub const TABLE: [Meaning; 7] = [
         Meaning { code: "0 to 255", when: "exit code of the task: of the essential container that ended first" },
         Meaning { code: "1", when: "`validate`, `plan`, `graph`: the task definition is refused" },
         Meaning {
@@ -52,6 +55,7 @@ impl ExitCode {
         },
         Meaning { code: "129", when: "stopped after SIGHUP: the terminal is gone" },
         Meaning { code: "130", when: "stopped after Ctrl-C (SIGINT)" },
+        Meaning { code: "131", when: "left at once after Ctrl-\\ (SIGQUIT)" },
         Meaning { code: "143", when: "stopped after SIGTERM" },
     ];
 
@@ -68,7 +72,7 @@ impl ExitCode {
     /// Whether a task ended with a code that may as well be one of ours.
     #[must_use]
     pub fn is_ambiguous(self) -> bool {
-        let ours = [Self::OwnError, Self::HungUp, Self::Interrupted, Self::Terminated];
+        let ours = [Self::OwnError, Self::HungUp, Self::Interrupted, Self::Terminated, Self::Quit];
         matches!(self, Self::Task(_)) && ours.iter().any(|own| own.code() == self.code())
     }
 
@@ -81,12 +85,13 @@ impl ExitCode {
             Self::OwnError => 125,
             Self::HungUp => 129,
             Self::Interrupted => 130,
+            Self::Quit => 131,
             Self::Terminated => 143,
         }
     }
 
     /// Which it is, in a few words that do not change: `task`, `refused`, `own-error`, `hung-up`, `interrupted`,
-    /// `terminated`.
+    /// `terminated`, `quit`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -96,6 +101,7 @@ impl ExitCode {
             Self::HungUp => "hung-up",
             Self::Interrupted => "interrupted",
             Self::Terminated => "terminated",
+            Self::Quit => "quit",
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct RunSettings {
     pub stop_timeout: Duration,
     /// How long the containers of a stopped task are kept.
     pub cleanup_wait: Duration,
+    /// How long the removal of a container is tried before nobody waits for it; it is then left to the next start.
+    pub cleanup_patience: Duration,
     /// How long the engine may be away before `run` gives up; containers are then left to the next start.
     pub patience: Duration,
     /// Calls in flight: create, start, remove, inspect.
@@ -62,6 +64,7 @@ impl RunSettings {
         pull_inactivity: Duration::from_secs(60),
         stop_timeout: Duration::from_secs(30),
         cleanup_wait: Duration::from_secs(10_800),
+        cleanup_patience: Duration::from_secs(60),
         patience: Duration::from_secs(60),
         max_calls: 16,
         max_pulls: 4,

@@ -192,4 +192,11 @@ pub const SETTINGS: &[Setting] = &[
         None,
         "how long a stopped container is kept at most for its output to be read; less than 24h counts as 24h",
     ),
+    time(
+        "tasks.cleanup_patience",
+        |s| &mut s.cleanup_patience,
+        Duration::ZERO,
+        None,
+        "how long Docker may fail to remove a container before it is left to the next run",
+    ),
 ];

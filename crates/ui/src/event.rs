@@ -340,7 +340,7 @@ pub(crate) struct LogEvent {
 /// The command was asked to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SignalEvent {
-    /// `SIGINT`, `SIGTERM` or `SIGHUP`.
+    /// `SIGINT`, `SIGTERM`, `SIGHUP` or `SIGQUIT`.
     pub(crate) signal: &'static str,
     /// `stop`: containers get their stop signal; `kill`: they are killed.
     pub(crate) action: &'static str,
@@ -401,7 +401,7 @@ pub struct Failure {
 pub struct End {
     /// What it exits with.
     pub exit_code: u8,
-    /// Which kind of exit code that is, such as `task`, `own-error`, `hung-up`, `interrupted` or `terminated`.
+    /// Which kind of exit code that is, such as `task`, `own-error`, `hung-up`, `interrupted`, `terminated` or `quit`.
     pub kind: &'static str,
     /// In words, where the code alone does not say all.
     pub text: Option<String>,

@@ -16,7 +16,8 @@ use crate::{
 /// What became of something that an earlier run left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leftover {
-    /// A container of a run whose process is dead; it has been stopped and removed.
+    /// A container of a run whose process is dead; it has stopped, and is removed next. [`Kept`](Self::Kept) follows
+    /// should Docker not remove it.
     Cleaned {
         /// Whose.
         instance: InstanceId,
@@ -124,9 +125,11 @@ impl Leftover {
         let short = |instance: &InstanceId| instance.as_str().get(..12).unwrap_or_default().to_owned();
         match self {
             Self::Cleaned { instance, container, exit_code, .. } => {
-                let code = exit_code
-                    .map_or_else(|| "it never ran".into(), |code| format!("exit code {}", exit::in_words(code)));
-                format!("earlier run {}: container {container} stopped and removed, {code}", short(instance))
+                let code = exit_code.map_or_else(
+                    || "no exit code is known".into(),
+                    |code| format!("exit code {}", exit::in_words(code)),
+                );
+                format!("earlier run {}: container {container} stopped, {code}; removing it", short(instance))
             }
             Self::Kept { instance, container, why, .. } => {
                 format!("earlier run {}: container {container} could not be removed: {}", short(instance), clean(why))

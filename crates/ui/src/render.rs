@@ -88,10 +88,12 @@ impl Renderer {
     pub(crate) fn signal(&self, now: Wall, event: &SignalEvent) -> String {
         let what = match event.signal {
             "SIGINT" => "Ctrl-C",
+            "SIGQUIT" => "Ctrl-\\",
             other => other,
         };
         let text = match event.action {
             "kill" => format!("{what} again: killing"),
+            "leave" => format!("{what}: leaving at once, whatever still runs"),
             _ => format!("{what}: stopping; once more kills at once"),
         };
         self.entry(now, RUN, &[], &[self.brush.paint(Ink::Attention, &text)])

@@ -43,6 +43,21 @@ pub enum StopSignal {
     Terminate,
     /// SIGHUP: the terminal is gone.
     HangUp,
+    /// Ctrl-\, SIGQUIT.
+    Quit,
+}
+
+impl StopSignal {
+    /// Its name in POSIX.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Interrupt => "SIGINT",
+            Self::Terminate => "SIGTERM",
+            Self::HangUp => "SIGHUP",
+            Self::Quit => "SIGQUIT",
+        }
+    }
 }
 
 /// What the command does about a [`StopSignal`].
@@ -52,6 +67,8 @@ pub enum StopAction {
     Stop,
     /// They are killed.
     Kill,
+    /// The command ends, and leaves them as they are.
+    Leave,
 }
 
 /// The output of a command: container output on one writer, our own words on another; as JSON all on the first.
@@ -183,14 +200,11 @@ impl<L: Write, S: Write> Screen<L, S> {
     /// # Errors
     /// A writer failed.
     pub fn signal(&mut self, now: Moment, signal: StopSignal, action: StopAction) -> io::Result<()> {
-        let signal = match signal {
-            StopSignal::Interrupt => "SIGINT",
-            StopSignal::Terminate => "SIGTERM",
-            StopSignal::HangUp => "SIGHUP",
-        };
+        let signal = signal.name();
         let action = match action {
             StopAction::Stop => "stop",
             StopAction::Kill => "kill",
+            StopAction::Leave => "leave",
         };
         self.tell(now, &[What::Signal(SignalEvent { signal, action })])
     }

@@ -1,16 +1,22 @@
 //! Following a task to its end: views, output, progress, signals.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use lighterman_calls::ExitCode;
 use lighterman_contracts::{ContainerRuntime, LogSource};
 use lighterman_driver::{Handle, RequestError, Update, Updates};
-use lighterman_ids::{ContainerName, TaskId};
+use lighterman_ids::{ContainerName, RuntimeId, TaskId};
 use lighterman_task_manager::TaskSpec;
 use lighterman_ui::{StopAction, StopSignal};
-use lighterman_view::{HostView, RuntimeLink, TaskView};
-use tokio::sync::mpsc;
+use lighterman_view::{ContainerView, HostView, Restarted, RuntimeLink, TaskView};
+use tokio::{sync::mpsc, time::timeout};
 
 use super::New;
 use crate::{
@@ -19,6 +25,7 @@ use crate::{
     shown::Shown,
     stage::{Show, Stage},
     sweep::until_given_up,
+    wishes::{Heard, Wish, Wishes},
 };
 
 /// How long nothing of the output of a container that has ended may come, or be taken by a reader, before the rest of it
@@ -28,6 +35,12 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// The same once somebody wants the command to end.
 const SHORT_SILENCE: Duration = Duration::from_secs(2);
 
+/// How long the rest of the output may take, however it moves, once its containers have ended.
+const REST: Duration = Duration::from_secs(30);
+
+/// The same once somebody wants the command to end.
+const SHORT_REST: Duration = Duration::from_secs(5);
+
 /// How a session ended.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
@@ -35,7 +48,7 @@ pub(super) struct Outcome {
     pub(super) exit_code: Option<ExitCode>,
     /// The first signal that asked to end.
     pub(super) signal: Option<StopSignal>,
-    /// Asked three times: what is left is left to the next start.
+    /// Asked three times, or by SIGQUIT: what is left is left to the next start.
     pub(super) leave_at_once: bool,
     /// It could not be followed to its end.
     pub(super) failure: Option<String>,
@@ -61,12 +74,16 @@ pub(super) struct Session<'a, R> {
     /// How long Docker may be away.
     patience: Option<Duration>,
     view: Option<Arc<TaskView>>,
+    /// Tasks left over beside it, as they were last shown, for as long as they are waited for.
+    others: BTreeMap<TaskId, Arc<TaskView>>,
+    /// Containers that carry our labels and are left alone, as far as they have been told of.
+    left_alone: BTreeSet<RuntimeId>,
     /// Whose output is or was read, and whether it has been to its end.
     followed: BTreeMap<ContainerName, bool>,
     outputs: FuturesUnordered<Output<'a>>,
     /// Ends when nothing of the output of a stopped task has moved for too long.
     silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    signals: u32,
+    wishes: Wishes,
     outcome: Outcome,
     /// What was last said about Docker and the store.
     told: Option<Trouble>,
@@ -121,10 +138,12 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             shown,
             patience,
             view: None,
+            others: BTreeMap::new(),
+            left_alone: BTreeSet::new(),
             followed: BTreeMap::new(),
             outputs: FuturesUnordered::new(),
             silence: None,
-            signals: 0,
+            wishes: Wishes::default(),
             outcome: Outcome::default(),
             told: None,
         }
@@ -140,6 +159,17 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.view.as_ref().is_some_and(|view| view.lingering)
     }
 
+    /// What of the task has ended and is not removed by Docker, each with what it says.
+    pub(super) fn kept(&self) -> impl Iterator<Item = String> {
+        let views = self.view.iter().chain(self.others.values()).filter(|view| view.is_kept());
+        views.flat_map(|view| &view.containers).filter_map(kept_in_words)
+    }
+
+    /// Whether nothing is left of others either.
+    pub(super) fn is_alone(&self) -> bool {
+        self.others.is_empty()
+    }
+
     /// Whether no create call of the task can have left: a name is chosen, and shown, before.
     pub(super) fn has_created_nothing(&self) -> bool {
         let no_name = |view: &TaskView| view.containers.iter().all(|container| container.runtime_name.is_none());
@@ -151,7 +181,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         &mut self,
         host: &mut Host,
         new: Option<New>,
-        signals: &mut mpsc::Receiver<StopSignal>,
+        signals: &mut mpsc::Receiver<Heard>,
     ) -> Outcome {
         let handle = host.handle.clone();
         let mut submission = None;
@@ -171,7 +201,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             }
             tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => self.on_signal(&handle, signal),
+                Some(heard) = signals.recv() => self.on_signal(&handle, heard),
                 outcome = async { submission.as_mut().expect("asked for").await }, if submission.is_some() => {
                     submission = None;
                     self.outcome.failure = outcome.err().map(|error| error.to_string());
@@ -180,7 +210,7 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
                     Some(update) => self.on_update(&handle, update),
                     None => self.outcome.failure = Some("the agent's loop has ended".into()),
                 },
-                Some(name) = self.outputs.next() => drop(self.followed.insert(name, true)),
+                Some(name) = self.outputs.next() => self.on_output_end(&handle, name),
                 () = async { self.silence.as_mut().expect("asked for").await }, if self.silence.is_some() => {
                     self.give_up_output();
                 }
@@ -198,11 +228,12 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
     /// Views that came while the driver ended.
     pub(super) async fn show_the_rest(&mut self, mut updates: Updates) {
         while let Some(update) = updates.next().await {
-            if let Update::Task(view) = update
-                && self.task.as_ref() == Some(&view.id)
-            {
+            let Update::Task(view) = update else { continue };
+            if self.task.as_ref() == Some(&view.id) {
                 self.stage.show(Show::View(Arc::clone(&view)));
                 self.view = Some(view);
+            } else {
+                self.note_other(view);
             }
         }
     }
@@ -221,7 +252,8 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             self.outcome.nothing_there = true;
             return true;
         }
-        self.view.as_ref().is_some_and(|view| view.removed || view.lingering)
+        let is_settled = |view: &Arc<TaskView>| view.removed || view.lingering || view.is_kept();
+        self.view.as_ref().is_some_and(is_settled) && self.others.values().all(is_settled)
     }
 
     fn finds_nothing(&self, host: &HostView) -> bool {
@@ -230,24 +262,25 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
 
     fn on_update(&mut self, handle: &Handle, update: Update) {
         match update {
-            Update::Task(view) => self.on_view(view),
+            Update::Task(view) => self.on_view(handle, view),
             Update::Host(host) => self.on_host(&host),
             // The submission says the same.
             Update::Refused { .. } => {}
             Update::Missed(_) => {
-                let task = self.task.as_ref();
-                if let Some(view) = task.and_then(|task| handle.tasks().get().get(task).cloned()) {
-                    self.on_view(view);
-                }
+                let views: Vec<_> = handle.tasks().get().values().cloned().collect();
+                views.into_iter().for_each(|view| self.on_view(handle, view));
             }
         }
     }
 
-    fn on_view(&mut self, view: Arc<TaskView>) {
-        // Without records the first task that shows itself is the one.
-        if self.task.get_or_insert_with(|| view.id.clone()) != &view.id {
-            return;
+    fn on_view(&mut self, handle: &Handle, view: Arc<TaskView>) {
+        // Without records the first task that shows itself is the one; one that is to go on rather than one that is not.
+        let goes_on =
+            || handle.tasks().get().values().find(|view| !view.desired.is_terminal()).map(|view| view.id.clone());
+        if self.task.get_or_insert_with(|| goes_on().unwrap_or_else(|| view.id.clone())) != &view.id {
+            return self.on_other(handle, view);
         }
+        self.tell_of_restarts(&view);
         self.stage.show(Show::View(Arc::clone(&view)));
         for container in &view.containers {
             if !self.followed.contains_key(&container.name)
@@ -258,10 +291,62 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
             }
         }
         if view.known.is_terminal() && !self.outputs.is_empty() && self.silence.is_none() {
-            let limit = if self.signals > 0 { SHORT_SILENCE } else { SILENCE };
-            self.silence = Some(Box::pin(self.stage.silence(limit)));
+            self.silence = Some(self.limit_output());
         }
         self.view = Some(view);
+    }
+
+    /// A task beside the one that is followed: an earlier run has left it. It is stopped, removed and told.
+    fn on_other(&mut self, handle: &Handle, view: Arc<TaskView>) {
+        let asked = match (view.desired.is_terminal(), view.known.is_terminal()) {
+            (false, _) => handle.stop(view.id.clone(), Some("Left over beside another task".into()), false),
+            (true, true) if !view.removed && !view.lingering => handle.clean_up(view.id.clone()),
+            (true, _) => Ok(()),
+        };
+        if let Err(error) = asked {
+            tracing::debug!(error = %error, task.id = %view.id, "a task left over cannot be stopped or cleaned up yet");
+        }
+        if self.note_other(Arc::clone(&view)) {
+            for name in view.containers.iter().filter_map(|container| container.runtime_name.as_ref()) {
+                let text = format!("container {name} is left over from an earlier task of this state directory");
+                self.stage.show(Show::Warning(format!("{text}; it is stopped and removed")));
+            }
+        }
+    }
+
+    /// Whether it is the first view of it.
+    fn note_other(&mut self, view: Arc<TaskView>) -> bool {
+        if view.removed {
+            self.others.remove(&view.id);
+            return false;
+        }
+        self.others.insert(view.id.clone(), view).is_none()
+    }
+
+    /// The end of its output is the end of a container, whether an event tells it or not.
+    fn on_output_end(&mut self, handle: &Handle, name: ContainerName) {
+        let of = |view: &Arc<TaskView>| {
+            let runs = view.containers.iter().any(|container| container.name == name && container.known.is_running());
+            runs.then(|| view.id.clone())
+        };
+        if let Some(task) = self.view.as_ref().and_then(of)
+            && let Err(error) = handle.output_ended(task, name.clone())
+        {
+            tracing::debug!(error = %error, "the end of an output cannot be told yet");
+        }
+        self.followed.insert(name, true);
+    }
+
+    fn tell_of_restarts(&self, view: &TaskView) {
+        let before = |name: &ContainerName| {
+            let containers = self.view.as_ref().map(|view| &view.containers)?;
+            containers.iter().find(|container| container.name == *name)?.restarted
+        };
+        for container in &view.containers {
+            if let Some(restarted) = container.restarted.filter(|new| before(&container.name) != Some(*new)) {
+                self.stage.show(Show::Warning(restarted_in_words(&container.name, restarted)));
+            }
+        }
     }
 
     /// Nobody waits for ever for output that does not come, or that nobody reads.
@@ -273,13 +358,18 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.outputs.clear();
         self.outcome.silenced = true;
         for name in self.followed.iter().filter(|(_, done)| !**done).map(|(name, _)| name) {
-            let text = format!("the output of {name} did not end, or was not read, for too long: the rest is left out");
+            let text = format!("the output of {name} did not end, or was not read, in time: the rest is left out");
             self.stage.show(Show::Warning(text));
         }
     }
 
     /// Trouble that is not the task's own, once each, and its end.
     fn on_host(&mut self, host: &HostView) {
+        for container in &host.left_alone {
+            if self.left_alone.insert(container.id.clone()) {
+                self.stage.show(Show::Warning(container.to_string()));
+            }
+        }
         let trouble = Trouble::of(host);
         if trouble == self.told {
             return;
@@ -295,26 +385,35 @@ impl<'a, R: ContainerRuntime + LogSource> Session<'a, R> {
         self.told = trouble;
     }
 
-    /// The first asks to stop, the second to kill, the third leaves.
-    fn on_signal(&mut self, handle: &Handle, signal: StopSignal) {
-        self.signals += 1;
-        self.outcome.signal.get_or_insert(signal);
-        if self.silence.is_some() {
-            self.silence = Some(Box::pin(self.stage.silence(SHORT_SILENCE)));
+    /// Ends when nothing of the output of a stopped task has moved for too long, or all of it takes too long.
+    fn limit_output(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let (silence, all) = if self.wishes.any() { (SHORT_SILENCE, SHORT_REST) } else { (SILENCE, REST) };
+        let silence = self.stage.silence(silence);
+        // Whichever passes first.
+        Box::pin(async move { drop(timeout(all, silence).await) })
+    }
+
+    /// Whoever asks once the container has ended by itself wants only the command to end: what it exits with is settled.
+    fn on_signal(&mut self, handle: &Handle, heard: Heard) {
+        let Some(wish) = self.wishes.hear(heard) else { return };
+        let has_ended = self.view.as_ref().is_some_and(|view| view.known.is_terminal());
+        if !has_ended {
+            self.outcome.signal.get_or_insert(heard.signal);
         }
-        let Some(task) = self.task.clone() else {
-            self.outcome.leave_at_once = true;
-            return;
+        if self.silence.is_some() {
+            self.silence = Some(self.limit_output());
+        }
+        let action = match wish {
+            _ if self.task.is_none() => StopAction::Leave,
+            Wish::Stop => StopAction::Stop,
+            Wish::Kill => StopAction::Kill,
+            Wish::Leave => StopAction::Leave,
         };
-        let action = match self.signals {
-            1 => StopAction::Stop,
-            2 => StopAction::Kill,
-            _ => {
-                self.outcome.leave_at_once = true;
-                return;
-            }
-        };
-        self.stage.show(Show::Signal(signal, action));
+        self.outcome.leave_at_once = action == StopAction::Leave;
+        if self.outcome.leave_at_once || !has_ended {
+            self.stage.show(Show::Signal(heard.signal, action));
+        }
+        let Some(task) = self.task.clone().filter(|_| !has_ended && !self.outcome.leave_at_once) else { return };
         let reason = Some("Stopped by the user".to_owned());
         if let Err(error) = handle.stop(task, reason, action == StopAction::Kill) {
             self.stage.show(Show::Warning(format!("the stop could not be asked for: {error}; press Ctrl-C again")));
@@ -347,4 +446,21 @@ fn given_up(host: &HostView) -> String {
         }
         RuntimeLink::Up { .. } => "Docker has not answered for too long".into(),
     }
+}
+
+/// `None` for what Docker removes, or has removed.
+fn kept_in_words(container: &ContainerView) -> Option<String> {
+    let (name, why) = (container.runtime_name.as_ref()?, container.kept.as_ref()?);
+    Some(format!(
+        "container {name} has ended, and Docker does not remove it: {why}; the next run tries again, or remove it by \
+         `docker rm {name}`"
+    ))
+}
+
+fn restarted_in_words(name: &ContainerName, restarted: Restarted) -> String {
+    let ended = restarted.exit_code.map_or_else(|| "no exit code is known".into(), |code| format!("exit code {code}"));
+    format!(
+        "{name} was restarted in Docker, and not by this run, which goes on with it ({ended} before); what it writes from \
+         now on may not be shown here"
+    )
 }

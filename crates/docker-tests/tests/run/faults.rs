@@ -4,6 +4,7 @@ mod away;
 mod garbled;
 mod hung;
 mod lost;
+mod removals;
 mod streams;
 
 use std::time::Duration;

@@ -12,6 +12,7 @@ mod launch;
 
 mod failures;
 mod faults;
+mod foreign;
 mod kills;
 mod life;
 mod needs_root;

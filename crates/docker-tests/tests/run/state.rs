@@ -171,7 +171,7 @@ async fn b063_the_exit_code_of_a_dead_run_is_printed_by_the_next_start() {
         corner.engine().until_ended(&container).await;
         let next = corner.lighterman(&["run"]).argument(corner.file(&corner.task(&["exit", "0"]))).output().await;
         assert_eq!(next.code, Some(0), "{}", next.stderr);
-        assert!(next.stderr.contains("stopped and removed, exit code 7"), "{}", next.stderr);
+        assert!(next.stderr.contains("stopped, exit code 7; removing it"), "{}", next.stderr);
         corner.nothing_is_left().await;
     })
     .await;
@@ -245,7 +245,7 @@ async fn what_is_in_another_docker_is_left_alone() {
 
 /// What is done to the files of a closed store.
 #[derive(Clone, Copy, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     FlipRecords,
     CutToHalf,
     CutToNothing,
@@ -257,7 +257,7 @@ impl Damage {
     const ALL: [Self; 5] =
         [Self::FlipRecords, Self::CutToHalf, Self::CutToNothing, Self::RemoveStore, Self::FlipWitness];
 
-    fn do_to(self, directory: &Path) {
+    pub(crate) fn do_to(self, directory: &Path) {
         let database = directory.join("store-1/db");
         let mut bytes = fs::read(&database).unwrap();
         match self {

@@ -199,7 +199,7 @@ impl TaskManager {
         }
     }
 
-    /// Only our own labels prove that a container is ours (design.md R10).
+    /// Whether what was found by the name that we chose carries our own labels too (design.md R10).
     pub(super) fn is_ours(&self, cx: &Context<'_>, c: usize, facts: &ContainerFacts) -> bool {
         let has = |key, value: &str| facts.labels.get(key).is_some_and(|found| found == value);
         has(labels::INSTANCE, cx.instance.as_str())

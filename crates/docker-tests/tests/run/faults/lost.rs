@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lighterman_testkit::proxy::{Fault, Pattern, Rule};
+use lighterman_testkit::proxy::{Fault, Pattern, Reply, Rule};
 
 use super::{create, in_bounds, remove, start};
 use crate::{
@@ -48,6 +48,27 @@ async fn a_create_whose_answer_is_cut_off_is_adopted() {
 async fn a_create_whose_answer_never_comes_is_adopted() {
     in_corner(async |corner| {
         goes_on_as_if_it_had_been_answered(corner, create(), Fault::DropAnswer, CREATE_LIMIT).await;
+    })
+    .await;
+}
+
+/// As something in between answers that has lost sight of the engine.
+fn not_dockers(status: u16, body: &'static str) -> Fault {
+    Fault::rewrite(move |_| Reply { status, body: body.as_bytes().to_vec() })
+}
+
+#[tokio::test]
+async fn what_something_in_between_answers_is_no_word_of_docker() {
+    in_corner(async |corner| {
+        for pattern in [create(), start(), remove()] {
+            for (status, body) in [
+                (503, "upstream connect error or disconnect/reset before headers"),
+                (500, "<html>Internal Server Error</html>"),
+            ] {
+                let fault = not_dockers(status, body);
+                goes_on_as_if_it_had_been_answered(corner, pattern.clone(), fault, CREATE_LIMIT).await;
+            }
+        }
     })
     .await;
 }
