@@ -102,18 +102,20 @@ fn exit_codes() {
     assert_eq!(ExitCode::of_task(Some(-1)).code(), 255);
     assert_eq!(ExitCode::of_task(None).code(), 125, "it never ran");
     let ambiguous: Vec<i32> = (0..256).filter(|code| ExitCode::of_task(Some(*code)).is_ambiguous()).collect();
-    assert_eq!(ambiguous, [125, 129, 130, 143]);
+    assert_eq!(ambiguous, [125, 129, 130, 131, 143]);
     assert!(!ExitCode::of_task(None).is_ambiguous());
+    const WORDS: [&str; 7] = ["task", "refused", "own-error", "hung-up", "interrupted", "quit", "terminated"];
     let all = [
         ExitCode::SUCCESS,
         ExitCode::Refused,
         ExitCode::OwnError,
         ExitCode::HungUp,
         ExitCode::Interrupted,
+        ExitCode::Quit,
         ExitCode::Terminated,
     ];
-    assert_eq!(all.map(ExitCode::code), [0, 1, 125, 129, 130, 143]);
-    assert_eq!(all.map(ExitCode::as_str), ["task", "refused", "own-error", "hung-up", "interrupted", "terminated"]);
+    assert_eq!(all.map(ExitCode::code), [0, 1, 125, 129, 130, 131, 143]);
+    assert_eq!(all.map(ExitCode::as_str), WORDS);
     for (code, meaning) in all.into_iter().skip(1).zip(ExitCode::TABLE.into_iter().skip(1)) {
         assert_eq!(code.to_string(), meaning.code);
     }
