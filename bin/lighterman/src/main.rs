@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Parser as _;
-use lighterman_app::{RunOptions, Stage, Surroundings, state, validate};
+use lighterman_app::{Patient, RunOptions, Stage, Surroundings, state, validate};
 use lighterman_config::{DockerAddress, Effective, Environment, ExitCode, StateRoot};
 use lighterman_docker::{Docker, DockerHost};
 use lighterman_driver::{HostClock, OsEntropy};
@@ -61,11 +61,11 @@ fn start(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run(arguments, clock, log),
         Command::Validate(arguments) => check(&arguments),
         Command::State(State::Export { directory }) => {
-            state::export_to(&directory, &mut io::stdout().lock())?;
+            state::export_to(&directory, &mut Patient::new(io::stdout().lock()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::State(State::Verify { directory }) => {
-            state::verify(&directory, &mut io::stdout().lock())?;
+            state::verify(&directory, &mut Patient::new(io::stdout().lock()))?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -130,17 +130,22 @@ fn mode(json: bool, env: &Environment) -> Mode {
     }))
 }
 
+/// Where the findings should have gone.
+const UNWRITTEN: &str = "the findings cannot be written to standard output";
+
 fn check(arguments: &Validate) -> anyhow::Result<ExitCode> {
     let (checked, code) = validate(&arguments.files);
     let columns = Size::of(io::stdout()).map(Size::text_width);
-    let mut out = io::stdout().lock();
+    let mut out = Patient::new(io::stdout().lock());
     for checked in &checked {
         if arguments.json {
-            writeln!(out, "{}", checked.to_json())?;
+            writeln!(out, "{}", checked.to_json()).context(UNWRITTEN)?;
         } else {
             let (errors, warnings) = (&checked.errors, &checked.warnings);
-            write!(out, "{}", lighterman_ui::problems(&checked.file, errors, warnings, columns))?;
+            let text = lighterman_ui::problems(&checked.file, errors, warnings, columns);
+            write!(out, "{text}").context(UNWRITTEN)?;
         }
     }
+    out.flush().context(UNWRITTEN)?;
     Ok(code)
 }

@@ -15,6 +15,7 @@
 //! | `wishes` | what signals ask for |
 //! | `host` | an instance with its driver running |
 //! | `stage` | the screen on its own thread |
+//! | `patient` | writers that wait for their reader |
 //! | `logs` | output of containers |
 //! | `validate`, `state` | the other commands |
 //!
@@ -36,6 +37,7 @@ mod host;
 mod instance;
 mod logs;
 mod notes;
+mod patient;
 mod run;
 mod settings;
 mod shown;
@@ -47,6 +49,7 @@ mod wishes;
 
 pub use definition::{Definition, DefinitionError};
 pub use earlier::{InstancePrefix, PrefixError};
+pub use patient::Patient;
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;
 pub use stage::{LogWriter, Stage};
