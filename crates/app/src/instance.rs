@@ -44,6 +44,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) on_damage: OnDamage,
     /// What others are told; empty for a run of its own.
     pub(crate) purpose: &'static str,
+    /// Whether the directory lies among those of all runs, where its name is the id. Elsewhere a name may be anybody's.
+    pub(crate) is_named_by_id: bool,
 }
 
 /// What to do with a damaged store.
@@ -224,7 +226,7 @@ impl Instance {
 
     fn take(directory: &Path, opening: Opening<'_>, entropy: &impl Entropy) -> Result<Self, InstanceError> {
         let lock = acquire(directory, opening.purpose)?;
-        let noted = noted_id(directory)?;
+        let noted = noted_id(directory, opening.is_named_by_id)?;
         let opened = match open_store(lock) {
             Err(error) if error.is_damage() => {
                 let Some(id) = &noted else {
@@ -304,11 +306,11 @@ fn make_private(directory: &Path) -> Result<(), InstanceError> {
     made.map_err(|source| InstanceError::Prepare { path: directory.into(), source })
 }
 
-/// The id that the directory has without its store: in its note, else its name.
-fn noted_id(directory: &Path) -> Result<Option<InstanceId>, InstanceError> {
+/// The id that the directory has without its store: in its note, else its name where that counts.
+fn noted_id(directory: &Path, is_named_by_id: bool) -> Result<Option<InstanceId>, InstanceError> {
     let noted = read_note(directory, notes::INSTANCE)?.and_then(|text| InstanceId::parse(&text).ok());
     let name = || InstanceId::parse(directory.file_name()?.to_str()?).ok();
-    Ok(noted.or_else(name))
+    Ok(noted.or_else(|| if is_named_by_id { name() } else { None }))
 }
 
 fn read_note(directory: &Path, name: &str) -> Result<Option<String>, InstanceError> {
@@ -337,7 +339,20 @@ mod tests {
         }
     }
 
-    const OPENING: Opening<'_> = Opening { docker: "unix:///a", on_damage: OnDamage::Refuse, purpose: "" };
+    const OPENING: Opening<'_> =
+        Opening { docker: "unix:///a", on_damage: OnDamage::Refuse, purpose: "", is_named_by_id: true };
+
+    #[test]
+    fn a_name_is_an_id_only_among_the_directories_of_all_runs() {
+        let scratch = tempfile::tempdir().unwrap();
+        let open = |name: u128, is_named_by_id| {
+            let directory = scratch.path().join(InstanceId::from_bits(name).as_str());
+            let opening = Opening { is_named_by_id, ..OPENING };
+            Instance::open(&directory, opening, &Counting::default()).unwrap().id
+        };
+        assert_eq!(open(7, true), InstanceId::from_bits(7));
+        assert_eq!(open(8, false), InstanceId::from_bits(1), "it may be the id of a run elsewhere");
+    }
 
     #[test]
     fn a_new_directory_that_somebody_cleans_up_already_is_left_to_it() {

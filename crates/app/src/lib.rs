@@ -15,6 +15,7 @@
 //! | `wishes` | what signals ask for |
 //! | `host` | an instance with its driver running |
 //! | `stage` | the screen on its own thread |
+//! | `patient` | writers that wait for their reader |
 //! | `logs` | output of containers |
 //! | `plan`, `graph` | what a run would do, and in which order; they need no Docker |
 //! | `validate`, `state` | the other commands |
@@ -38,6 +39,7 @@ mod host;
 mod instance;
 mod logs;
 mod notes;
+mod patient;
 mod plan;
 mod run;
 mod settings;
@@ -51,6 +53,7 @@ mod wishes;
 pub use definition::{Definition, DefinitionError};
 pub use earlier::{InstancePrefix, PrefixError};
 pub use graph::{Drawing, graph};
+pub use patient::Patient;
 pub use plan::{AssumptionError, PlanOptions, PlanOutcome, plan};
 pub use run::{RunOptions, Surroundings, run};
 pub use settings::host_settings;

@@ -19,7 +19,12 @@ pub(crate) const SHOWN: &str = "shown";
 
 /// What a note says; `None` where there is none, or an empty one, as a power cut may leave it.
 pub(crate) fn read(directory: &Path, name: &str) -> io::Result<Option<String>> {
-    match fs::read(directory.join(name)) {
+    let path = directory.join(name);
+    // Opening a pipe would wait for its other end.
+    if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
+    }
+    match fs::read(path) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes).trim().to_owned();
             Ok(Some(text).filter(|text| !text.is_empty()))
@@ -46,4 +51,19 @@ fn put(directory: &Path, name: &str, text: &str, settle: impl Fn(&fs::File) -> i
     writeln!(file, "{text}")?;
     settle(&file)?;
     fs::rename(&aside, directory.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_note_is_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(read(directory.path(), INSTANCE).unwrap(), None);
+        assert!(Command::new("mkfifo").arg(directory.path().join(INSTANCE)).status().unwrap().success());
+        assert_eq!(read(directory.path(), INSTANCE).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
 }

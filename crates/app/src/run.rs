@@ -151,7 +151,12 @@ where
             }
         };
         check_access(&self.options.docker_host).await?;
-        let opening = Opening { docker: &self.options.docker_host, on_damage: self.on_damage(), purpose: "" };
+        let opening = Opening {
+            docker: &self.options.docker_host,
+            on_damage: self.on_damage(),
+            purpose: "",
+            is_named_by_id: self.options.state.of_all().is_some(),
+        };
         let opened = match resumed {
             Some((id, directory)) => {
                 self.list_others(&id)?;

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    os::fd::AsFd,
     path::PathBuf,
     sync::{Arc, mpsc},
     thread,
@@ -18,7 +19,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::shown::Mark;
+use crate::{patient::Patient, shown::Mark};
 
 /// Pieces of output that wait for the screen; the engine keeps the rest.
 const WAITING_LOGS: usize = 256;
@@ -61,7 +62,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Begins to show. `logs` gets container output, or all of JSON; `status` our own words.
+    /// Begins to show. `logs` gets container output, or all of JSON; `status` our own words. A writer that does not block
+    /// is waited for all the same.
     ///
     /// # Errors
     /// The system gives no thread.
@@ -71,15 +73,15 @@ impl Stage {
     )]
     pub fn open(
         mode: Mode,
-        logs: impl Write + Send + 'static,
-        status: impl Write + Send + 'static,
+        logs: impl Write + AsFd + Send + 'static,
+        status: impl Write + AsFd + Send + 'static,
         clock: impl Clock,
     ) -> io::Result<Self> {
         let (shows, incoming) = mpsc::channel();
         let (done, ended) = oneshot::channel();
         let (count, written) = watch::channel(0);
         let work = move || {
-            show_all(Screen::new(mode, logs, status), &incoming, &count, &clock);
+            show_all(Screen::new(mode, Patient::new(logs), Patient::new(status)), &incoming, &count, &clock);
             // Nobody may be waiting any more.
             let _ = done.send(());
         };

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 use lighterman_checkpoint::OpenError;
 use lighterman_config::format_duration;
 use lighterman_contracts::{Clock, ContainerRuntime, Entropy};
@@ -33,6 +33,9 @@ const SAY_SO_AFTER: Duration = Duration::from_secs(1);
 /// What Docker does not remove for so long is left to the next run: this one is to begin.
 const SWEEP_PATIENCE: Duration = Duration::from_secs(3);
 
+/// So many stores are open side by side: each has threads and files, and all share the seven threads of sled.
+const AT_ONCE: usize = 4;
+
 /// Why a task of a dead run is stopped.
 const REASON: &str = "Its run ended without it";
 
@@ -49,19 +52,21 @@ pub(crate) struct Sweep<'a, R, C, E> {
 }
 
 impl<R: ContainerRuntime, C: Clock + Clone, E: Entropy> Sweep<'_, R, C, E> {
-    /// Cleans up all instances below `all`, side by side, and shows each find at once: whatever is found must have been
+    /// Cleans up all instances below `all`, a few side by side, and shows each find at once: whatever is found must have been
     /// told before it is forgotten. How Docker failed, when it did not answer for too long.
     ///
     /// # Errors
     /// The directory cannot be listed.
     pub(crate) async fn all(&self, all: &Path) -> io::Result<Option<String>> {
         let directories = earlier::directories_below(all)?;
-        let each = join_all(directories.into_iter().map(|(id, directory)| self.one(id, directory))).await;
-        Ok(each.into_iter().flatten().next())
+        let each = stream::iter(directories).map(|(id, directory)| self.one(id, directory));
+        let failures: Vec<Option<String>> = each.buffer_unordered(AT_ONCE).collect().await;
+        Ok(failures.into_iter().flatten().next())
     }
 
     async fn one(&self, instance: InstanceId, state_dir: PathBuf) -> Option<String> {
-        let opening = Opening { docker: self.docker_host, on_damage: self.on_damage, purpose: CLEANS_UP };
+        let opening =
+            Opening { docker: self.docker_host, on_damage: self.on_damage, purpose: CLEANS_UP, is_named_by_id: true };
         let opened = match Instance::open_existing(&state_dir, opening, self.entropy) {
             Ok(opened) => opened,
             Err(InstanceError::OtherDocker { theirs, .. }) => {

@@ -37,6 +37,14 @@ impl Fault {
         }
     }
 
+    /// Of something that was just made: what sled could not cope with is the surroundings, such as memory or the clock.
+    pub(crate) fn of_something_new(self) -> Self {
+        match self {
+            Self::Damaged(what) => Self::Io(io::Error::other(what)),
+            other => other,
+        }
+    }
+
     /// The form for those who commit.
     pub(crate) fn to_commit_error(&self) -> CommitError {
         match self {

@@ -190,8 +190,11 @@ fn within_limit<T: Send + 'static>(
 fn open_keeper(lock: DirectoryLock, options: OpenOptions) -> Result<(Keeper, Entries), OpenError> {
     let directory = lock.directory();
     layout::clean(directory).map_err(|error| OpenError::from_io(directory, error))?;
-    let (witness, number) = find_or_create(&lock, options)?;
-    let (database, entries) = open_database(&lock, &layout::store(directory, number), options)?;
+    let (witness, number, is_new) = find_or_create(&lock, options)?;
+    let path = layout::store(directory, number);
+    let opened = Database::open(&path, lock.share(), options.open_limit);
+    let opened = opened.map_err(|fault| if is_new { fault.of_something_new() } else { fault });
+    let (database, entries) = opened.map_err(|fault| fault.into_open_error(&path))?;
     layout::remove_stores_below(directory, number).map_err(|error| OpenError::from_io(directory, error))?;
     let mut keeper = Keeper { lock, options, number, database: None, witness, syncs: Arc::default() };
     let database = compact(&mut keeper, database, &entries)?;
@@ -199,22 +202,21 @@ fn open_keeper(lock: DirectoryLock, options: OpenOptions) -> Result<(Keeper, Ent
     Ok((keeper, entries))
 }
 
-/// The newest store and its witness, both new in a new directory.
-fn find_or_create(lock: &DirectoryLock, options: OpenOptions) -> Result<(Witness, u64), OpenError> {
+/// The newest store and its witness, both new in a new directory; whether they are.
+fn find_or_create(lock: &DirectoryLock, options: OpenOptions) -> Result<(Witness, u64, bool), OpenError> {
     const FIRST: u64 = 1;
     let directory = lock.directory();
     let (witness, number) = find(directory)?;
     // First of all, so that a store can never be there without it.
     let witness = witness.map_or_else(|| Witness::create(directory), Ok)?;
-    let number = match number {
-        Some(number) => number,
+    match number {
+        Some(number) => Ok((witness, number, false)),
         None => {
             rebuild::build(lock, FIRST, &Entries::new(), options.open_limit)
-                .map_err(|fault| fault.into_open_error(directory))?;
-            FIRST
+                .map_err(|fault| fault.of_something_new().into_open_error(directory))?;
+            Ok((witness, FIRST, true))
         }
-    };
-    Ok((witness, number))
+    }
 }
 
 /// The newest store and its witness; one without the other only if nothing was ever committed.

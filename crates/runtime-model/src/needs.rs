@@ -78,9 +78,24 @@ impl Model {
         for link in &host.links {
             let found = self.resolve(&link.container).and_then(|id| self.containers.get(&id));
             let found = found.ok_or_else(|| text::link_missing(&link.container))?;
-            needs.links.push(Linked { id: found.id.clone(), name: found.name().clone(), alias: link.alias.clone() });
+            let owner = self.owner_of_network(found)?;
+            needs.links.push(Linked { id: owner.id.clone(), name: owner.name().clone(), alias: link.alias.clone() });
         }
         Ok(needs)
+    }
+
+    /// A link to a container that has joined the network of another is one to that other.
+    fn owner_of_network<'a>(&'a self, linked: &'a Container) -> Result<&'a Container, Refusal> {
+        let mut owner = linked;
+        while let Some(target) = &owner.needs.network {
+            let next = self.resolve(target).and_then(|id| self.containers.get(&id));
+            let next = next.ok_or_else(|| text::owner_of_link_missing(target))?;
+            if next.id == owner.id {
+                break;
+            }
+            owner = next;
+        }
+        Ok(owner)
     }
 
     fn network_of(&self, host: &HostConfig) -> Option<ContainerTarget> {

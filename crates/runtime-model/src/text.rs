@@ -71,6 +71,12 @@ pub(crate) fn link_missing(target: &ContainerTarget) -> Refusal {
     Refusal::new(RefusalClass::NotFound, text)
 }
 
+/// The container whose network the linked one had joined is gone.
+pub(crate) fn owner_of_link_missing(target: &ContainerTarget) -> Refusal {
+    let text = format!("Could not get container for {target}: No such container: {target}");
+    Refusal::new(RefusalClass::NotFound, text)
+}
+
 pub(crate) fn duplicate_mount(path: &str) -> Refusal {
     Refusal::new(RefusalClass::Invalid, format!("Duplicate mount point: {path}"))
 }

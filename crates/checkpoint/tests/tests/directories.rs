@@ -48,6 +48,34 @@ fn a_second_process_is_told_who_holds_the_directory() {
     Store::open(scratch.path(), OpenOptions::default()).unwrap();
 }
 
+/// The lock of a file is not that of its copy: whoever took the copy for a dead run's would end a living one.
+#[test]
+fn a_copy_of_what_a_living_process_owns_is_not_free() {
+    let (scratch, copy) = (host::scratch(), host::scratch());
+    let holder = Running::start("holder", &[scratch.path().to_str().unwrap()]);
+    holder.wait_for("open");
+    fs::copy(scratch.path().join("owner"), copy.path().join("owner")).unwrap();
+    for outcome in [DirectoryLock::check_free(copy.path()), DirectoryLock::try_acquire(copy.path()).map(drop)] {
+        let Err(OpenError::Locked { owner: Some(owner), .. }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(owner.pid, holder.id());
+        assert!(owner.purpose.contains("copy"), "{owner}");
+    }
+    holder.kill();
+    DirectoryLock::check_free(copy.path()).unwrap();
+    DirectoryLock::try_acquire(copy.path()).unwrap();
+}
+
+/// Nobody writes to it, and opening it would wait.
+#[test]
+fn a_pipe_in_the_place_of_the_lock_is_refused() {
+    let scratch = host::scratch();
+    let made = Command::new("mkfifo").arg(scratch.path().join("owner")).status().unwrap();
+    assert!(made.success());
+    for outcome in [DirectoryLock::check_free(scratch.path()), DirectoryLock::try_acquire(scratch.path()).map(drop)] {
+        assert!(matches!(outcome, Err(OpenError::Failed { .. })), "{outcome:?}");
+    }
+}
+
 #[test]
 fn a_second_store_in_this_process_is_refused_until_the_first_is_closed() {
     let scratch = host::scratch();

@@ -84,6 +84,12 @@ impl Launch {
         self
     }
 
+    /// Runs it to its end with its standard output going there; exit code and standard error.
+    pub(crate) async fn write_to(mut self, output: impl Into<Stdio>) -> (Option<i32>, String) {
+        self.command.stdout(output);
+        self.spawn().end().await
+    }
+
     /// Starts it; its standard output is read as JSON.
     pub(crate) fn start(self) -> Running {
         let mut child = self.spawn();
@@ -193,6 +199,13 @@ impl Running {
 
     pub(crate) fn signal(&self, signal: Signal) {
         self.child.signal(signal);
+    }
+
+    /// The same signal once more: what comes sooner belongs to the wish before.
+    #[expect(clippy::disallowed_methods, reason = "the time that makes a second wish of it")]
+    pub(crate) async fn signal_again(&self, signal: Signal) {
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        self.signal(signal);
     }
 
     /// Reads what it tells until `level` finds what it looks for, in what was told before or is told now.

@@ -113,6 +113,46 @@ async fn a_reader_that_goes_away_changes_nothing_about_the_task() {
 }
 
 #[tokio::test]
+async fn output_on_a_full_disk_is_told_of_and_the_exit_code_is_the_containers() {
+    in_corner(async |corner| {
+        for mode in ["run", "run --json"] {
+            let script = format!("exec \"$0\" {mode} \"$1\" >/dev/full");
+            let run = corner.through(&["sh", "-c", &script]).argument(corner.program());
+            let run = run.argument(corner.file(&corner.task(&["print", "lost", "+", "exit", "6"]))).output().await;
+            assert_eq!(run.code, Some(6), "{}", run.stderr);
+            let told = run.stderr.matches("output cannot be written and is lost").count();
+            assert_eq!(told, 1, "{}", run.stderr);
+            assert!(run.stderr.contains("os error 28"), "{}", run.stderr);
+        }
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pipe_that_does_not_block_loses_nothing() {
+    in_corner(async |corner| {
+        let task = corner.task(&["write", "4000000", "0.5", "+", "print", "the last", "+", "exit", "4"]);
+        let (reader, writer) = std::io::pipe().unwrap();
+        rustix::fs::fcntl_setfl(&writer, rustix::fs::OFlags::NONBLOCK).unwrap();
+        let reading = tokio::task::spawn_blocking(move || read_slowly(reader));
+        let run = corner.lighterman(&["run"]).argument(corner.file(&task));
+        let (code, stderr) = run.write_to(writer).await;
+        assert_eq!(code, Some(4), "{stderr}");
+        let all = reading.await.unwrap().unwrap();
+        let lines: Vec<&str> = all.lines().collect();
+        assert!(lines.len() > 15_000, "only {} lines: nothing had to wait", lines.len());
+        let (last, numbered) = lines.split_last().unwrap();
+        assert_eq!(*last, "main   | the last");
+        for (number, line) in numbered.iter().enumerate() {
+            assert!(line.starts_with(&format!("main   | {number:010}")), "line {number}: {line}");
+        }
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn b084_a_line_of_a_megabyte_comes_in_pieces() {
     in_corner(async |corner| {
         let task = corner.task(&["write", "0", "0.01", "1048576", "+", "exit", "0"]);
@@ -124,6 +164,22 @@ async fn b084_a_line_of_a_megabyte_comes_in_pieces() {
         corner.nothing_is_left().await;
     })
     .await;
+}
+
+/// In pieces that are less than what the pipe takes.
+#[expect(clippy::disallowed_methods, reason = "the pace of a slow reader, not a wait for anything")]
+fn read_slowly(mut from: std::io::PipeReader) -> std::io::Result<String> {
+    use std::io::Read as _;
+
+    let (mut all, mut piece) = (Vec::new(), vec![0; 32 << 10]);
+    loop {
+        let count = from.read(&mut piece)?;
+        if count == 0 {
+            return Ok(String::from_utf8_lossy(&all).into_owned());
+        }
+        all.extend_from_slice(&piece[..count]);
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the pace of a slow reader, not a wait for anything")]

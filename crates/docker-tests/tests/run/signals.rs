@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use lighterman_docker_tests::AMPLE;
+use lighterman_testkit::proxy::{Fault, Rule};
 use rustix::process::Signal;
 
 use crate::{
-    corner::in_corner,
+    corner::{Corner, in_corner},
     engine::{SOON, times},
+    faults::{kill, remove},
+    launch::Launch,
 };
 
 /// Shorter than any stop timeout in these tests.
@@ -65,7 +69,7 @@ async fn b040_a_second_interrupt_kills_however_long_the_stop_timeout_is() {
             })
             .await;
         assert!(left.is_null() || left.as_u64().unwrap() > 7_000_000, "{left}");
-        run.signal(Signal::INT);
+        run.signal_again(Signal::INT).await;
         let ended = run.end_within(AT_ONCE).await.unwrap_or_else(|_| panic!("the kill waits for the stop timeout"));
         ended.assert_code(130);
         assert_eq!(ended.container()["exit_code"], 137);
@@ -108,27 +112,27 @@ async fn a_container_that_ignores_its_stop_signal_is_killed_after_its_stop_timeo
 #[tokio::test]
 async fn a_third_interrupt_leaves_at_once_and_the_next_start_cleans_up() {
     in_corner(async |corner| {
-        let task = corner.task(&["print", "ready", "+", "ignore-term"]).with("stopTimeout", 3);
-        let mut run = corner.run(&task).start();
+        let proxy = corner.proxy();
+        proxy.add(Rule::new(kill(), Fault::Hang));
+        let task = corner.task(&["print", "ready", "+", "ignore-term"]).with("stopTimeout", 600);
+        let mut run = corner.run(&task).docker(proxy.socket()).start();
         run.until_said("ready").await;
         let container = corner.engine().the_container().await;
         for action in ["stop", "kill"] {
-            run.signal(Signal::INT);
+            run.signal_again(Signal::INT).await;
             run.until(|event| (event["type"] == "signal" && event["action"] == action).then_some(())).await;
         }
-        run.signal(Signal::INT);
+        run.signal_again(Signal::INT).await;
         let ended = run.end_within(AT_ONCE).await.unwrap_or_else(|_| panic!("it does not leave"));
         ended.assert_code(130);
-        // The kill may have been faster than the third signal; then all is over already. If not, the next start says what
-        // it waits for.
-        let left = !corner.states().is_empty();
-        let next = corner.run(&corner.task(&["exit", "0"])).start().end().await;
+        assert_eq!(ended.of("signal").last().unwrap()["action"], "leave");
+        corner.engine().kill(&container.id, "KILL").await;
+        proxy.clear();
+        let next = corner.run(&corner.task(&["exit", "0"])).docker(proxy.socket()).start().end().await;
         next.assert_code(0);
-        if left {
-            let leftover = next.of("leftover").next().unwrap_or_else(|| panic!("{}", next.story()));
-            assert_eq!(leftover["state"], "cleaned");
-            assert_eq!(leftover["exit_code"], 137);
-        }
+        let leftover = next.of("leftover").next().unwrap_or_else(|| panic!("{}", next.story()));
+        assert_eq!(leftover["state"], "cleaned");
+        assert_eq!(leftover["exit_code"], 137);
         assert!(corner.engine().containers().await.iter().all(|listed| listed.id != container.id));
         corner.nothing_is_left().await;
     })
@@ -204,6 +208,101 @@ async fn a_signal_before_the_container_runs_leaves_nothing() {
             corner.nothing_is_left().await;
         }
         watch.until_all_gone().await;
+    })
+    .await;
+}
+
+/// A task that exits with 9 when it is asked to stop.
+const WILLING: &[&str] = &["trap", "9", "+", "print", "ready", "+", "sleep", "600"];
+
+#[tokio::test]
+async fn signals_of_all_kinds_that_come_together_ask_for_one_stop() {
+    in_corner(async |corner| {
+        for signals in [&[Signal::HUP, Signal::HUP][..], &[Signal::TERM, Signal::HUP, Signal::INT, Signal::TERM]] {
+            let mut run = corner.run(&corner.task(WILLING)).start();
+            run.until_said("ready").await;
+            signals.iter().for_each(|signal| run.signal(*signal));
+            let ended = run.end_within(SOON).await.unwrap_or_else(|_| panic!("it does not stop"));
+            assert_eq!(ended.container()["exit_code"], 9, "it is not killed: {}", ended.story());
+            let actions: Vec<_> = ended.of("signal").map(|event| event["action"].clone()).collect();
+            assert_eq!(actions, ["stop"], "{}", ended.story());
+            assert!([129, 130, 143].contains(&ended.code.unwrap()), "{}", ended.story());
+            corner.nothing_is_left().await;
+        }
+    })
+    .await;
+}
+
+/// The run of this task by a shell that does something first.
+fn after(corner: &Corner, first: &str, words: &[&str]) -> Launch {
+    let script = format!("{first}; exec \"$0\" \"$@\"");
+    let launch = corner.through(&["sh", "-c", &script]).argument(corner.program()).arguments(&["run", "--json"]);
+    launch.argument(corner.file(&corner.task(words)))
+}
+
+#[tokio::test]
+async fn what_was_ignored_when_the_command_began_stays_ignored() {
+    in_corner(async |corner| {
+        let mut run = after(corner, "trap '' HUP INT QUIT", WILLING).start();
+        run.until_said("ready").await;
+        [Signal::HUP, Signal::INT, Signal::QUIT].into_iter().for_each(|signal| run.signal(signal));
+        run.signal_again(Signal::TERM).await;
+        let ended = run.end_within(SOON).await.unwrap_or_else(|_| panic!("it does not stop"));
+        ended.assert_code(143);
+        let told: Vec<_> = ended.of("signal").map(|event| event["signal"].clone()).collect();
+        assert_eq!(told, ["SIGTERM"]);
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_quit_leaves_at_once_and_says_so() {
+    in_corner(async |corner| {
+        let mut run = corner.run(&corner.task(WILLING)).start();
+        run.until_said("ready").await;
+        run.signal(Signal::QUIT);
+        let ended = run.end_within(AT_ONCE).await.unwrap_or_else(|_| panic!("it does not leave"));
+        ended.assert_code(131);
+        let told = ended.of("signal").last().unwrap();
+        assert!(told["signal"] == "SIGQUIT" && told["action"] == "leave", "{told}");
+        assert_eq!(ended.events.last().unwrap()["kind"], "quit");
+        assert_eq!(corner.engine().the_container().await.state, "running");
+        let next = corner.run(&corner.task(&["exit", "0"])).start().end().await;
+        assert_eq!(next.of("leftover").next().unwrap()["exit_code"], 9, "{}", next.story());
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_interrupts_after_the_container_has_ended_gets_its_exit_code() {
+    in_corner(async |corner| {
+        let proxy = corner.proxy();
+        let rule = proxy.add(Rule::new(remove(), Fault::answer(500, r#"{"message":"device or resource busy"}"#)));
+        let mut run = corner.run(&corner.task(&["exit", "3"])).docker(proxy.socket()).start();
+        run.until_known("STOPPED").await;
+        tokio::time::timeout(AMPLE, proxy.seen(&remove(), 1)).await.unwrap();
+        run.signal(Signal::INT);
+        run.signal_again(Signal::INT).await;
+        proxy.remove(rule);
+        let ended = run.end_within(SOON).await.unwrap_or_else(|_| panic!("it does not end"));
+        ended.assert_code(3);
+        assert_eq!(ended.of("signal").count(), 0, "nothing was stopped: {}", ended.story());
+        corner.nothing_is_left().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_that_may_grow_no_more_is_lost_output_and_not_the_end() {
+    in_corner(async |corner| {
+        let output = corner.path("output");
+        let first = format!("ulimit -f 3000; exec >'{}'", output.display());
+        let ended = after(corner, &first, &["write", "5000000", "1", "+", "exit", "6"]).output().await;
+        assert_eq!(ended.code, Some(6), "{}", ended.stderr);
+        assert!(ended.stderr.contains("output cannot be written and is lost"), "{}", ended.stderr);
+        corner.nothing_is_left().await;
     })
     .await;
 }

@@ -473,3 +473,28 @@ async fn state_can_be_exported_and_verified() {
     })
     .await;
 }
+
+/// The lock does not go with a copy.
+#[tokio::test]
+async fn a_copy_of_a_living_runs_state_does_not_end_it() {
+    in_corner(async |corner| {
+        let mut living = corner.run(&corner.task(ENDLESS)).start();
+        living.until_said("ready").await;
+        let elsewhere = corner.path("elsewhere");
+        let copied = std::process::Command::new("cp").arg("-a").arg(corner.path("state")).arg(&elsewhere).status();
+        assert!(copied.unwrap().success());
+        let next = corner.run(&corner.task(&["exit", "0"])).env("XDG_STATE_HOME", &elsewhere).start().end().await;
+        next.assert_code(0);
+        let leftover = next.of("leftover").next().unwrap_or_else(|| panic!("{}", next.story()));
+        assert_eq!((&leftover["state"], &leftover["pid"]), (&"living".into(), &living.pid().into()));
+
+        // A new directory whose name is the id of that run is another's.
+        let (instance, other) = (living.instance().await, corner.path("other"));
+        let named = run_in(corner, &other.join(&instance), &corner.task(&["exit", "2"])).start().end().await;
+        named.assert_code(2);
+        assert_ne!(named.of("started").next().unwrap()["instance"], instance.as_str());
+        finished(corner, living).await.assert_code(7);
+        assert_eq!(corner.engine().containers().await.len(), 0);
+    })
+    .await;
+}

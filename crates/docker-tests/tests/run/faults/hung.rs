@@ -67,10 +67,10 @@ async fn a_third_interrupt_leaves_an_engine_that_can_neither_stop_nor_kill() {
         let mut run = corner.run(&task).docker(proxy.socket()).start();
         run.until_said("ready").await;
         for pattern in [stop(), kill()] {
-            run.signal(Signal::INT);
+            run.signal_again(Signal::INT).await;
             tokio::time::timeout(AMPLE, proxy.seen(&pattern, 1)).await.unwrap();
         }
-        run.signal(Signal::INT);
+        run.signal_again(Signal::INT).await;
         let ended = run.end_within(Duration::from_secs(2)).await;
         let ended = ended.unwrap_or_else(|run| panic!("it does not leave: {}", run.story()));
         ended.assert_code(130);
