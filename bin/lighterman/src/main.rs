@@ -13,13 +13,8 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Parser as _;
-<<<<<<< HEAD
-use lighterman_app::{RunOptions, Stage, Surroundings, state};
+use lighterman_app::{Patient, RunOptions, Stage, Surroundings, state};
 use lighterman_config::{DockerAddress, Environment, ExitCode, StateRoot};
-=======
-use lighterman_app::{Patient, RunOptions, Stage, Surroundings, state, validate};
-use lighterman_config::{DockerAddress, Effective, Environment, ExitCode, StateRoot};
->>>>>>> e4426fa69a413e35ee126fc90c163022a292ef91
 use lighterman_docker::{Docker, DockerHost};
 use lighterman_driver::{HostClock, OsEntropy};
 use lighterman_telemetry::Guard;
@@ -135,26 +130,3 @@ fn mode(json: bool, env: &Environment) -> Mode {
         zone: Zone::system(),
     }))
 }
-<<<<<<< HEAD
-=======
-
-/// Where the findings should have gone.
-const UNWRITTEN: &str = "the findings cannot be written to standard output";
-
-fn check(arguments: &Validate) -> anyhow::Result<ExitCode> {
-    let (checked, code) = validate(&arguments.files);
-    let columns = Size::of(io::stdout()).map(Size::text_width);
-    let mut out = Patient::new(io::stdout().lock());
-    for checked in &checked {
-        if arguments.json {
-            writeln!(out, "{}", checked.to_json()).context(UNWRITTEN)?;
-        } else {
-            let (errors, warnings) = (&checked.errors, &checked.warnings);
-            let text = lighterman_ui::problems(&checked.file, errors, warnings, columns);
-            write!(out, "{text}").context(UNWRITTEN)?;
-        }
-    }
-    out.flush().context(UNWRITTEN)?;
-    Ok(code)
-}
->>>>>>> e4426fa69a413e35ee126fc90c163022a292ef91

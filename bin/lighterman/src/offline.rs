@@ -2,9 +2,10 @@
 
 use std::io::{self, Write as _};
 
+use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use lighterman_app::{Checked, Drawing, PlanOptions, PlanOutcome};
+use lighterman_app::{Checked, Drawing, Patient, PlanOptions, PlanOutcome};
 use lighterman_config::{Effective, Environment, ExitCode};
 use lighterman_ui::Size;
 
@@ -37,7 +38,7 @@ pub(crate) fn plan(arguments: Plan) -> anyhow::Result<ExitCode> {
         PlanOutcome::Refused(checked) => show(checked, json)?,
         PlanOutcome::Made(page) => {
             let text = if json { page.to_json() } else { page.to_text() };
-            io::stdout().lock().write_all(text.as_bytes())?;
+            print(&text)?;
         }
     }
     Ok(outcome.exit_code())
@@ -51,7 +52,7 @@ pub(crate) fn graph(arguments: &Graph) -> anyhow::Result<ExitCode> {
     };
     match lighterman_app::graph(&arguments.file, drawing) {
         Ok(drawn) => {
-            io::stdout().lock().write_all(drawn.as_bytes())?;
+            print(&drawn)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(checked) => {
@@ -64,16 +65,22 @@ pub(crate) fn graph(arguments: &Graph) -> anyhow::Result<ExitCode> {
 pub(crate) fn completions(shell: Shell) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "lighterman", &mut script);
-    io::stdout().lock().write_all(&script)?;
+    print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was found in a definition.
-fn show(checked: &Checked, json: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+fn show(checked: &Checked, json: bool) -> anyhow::Result<()> {
     if json {
-        return writeln!(out, "{}", checked.to_json());
+        return print(&format!("{}\n", checked.to_json()));
     }
     let columns = Size::of(io::stdout()).map(Size::text_width);
-    write!(out, "{}", lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings, columns))
+    print(&lighterman_ui::problems(&checked.file, &checked.errors, &checked.warnings, columns))
+}
+
+/// All of a text, however slowly it is read.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = Patient::new(io::stdout().lock());
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.context("the answer cannot be written to standard output")
 }
