@@ -110,7 +110,7 @@ impl Model {
     fn mount(&mut self, host: &HostConfig, needs: &mut Needs) -> Result<(), Refusal> {
         let mut targets: Vec<&str> = Vec::new();
         for mount in host.binds.iter().chain(&host.mounts) {
-            if targets.contains(&&*mount.target) {
+            if targets.contains(&&*mount.target) || host.tmpfs.contains_key(&mount.target) {
                 return Err(text::duplicate_mount(&mount.target));
             }
             targets.push(&mount.target);
@@ -119,10 +119,7 @@ impl Model {
                 needs.volumes.insert(name.clone(), Hold::Fast);
             }
         }
-        match host.tmpfs.keys().find(|path| targets.contains(&path.as_str())) {
-            Some(path) => Err(text::duplicate_mount(path)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// What a start looks for before it takes ports.

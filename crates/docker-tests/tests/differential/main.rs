@@ -4,8 +4,8 @@
 //! simulated time, and on the real one through the adapter. Compared are, deed by deed: the outcome with
 //! its class and words, and what is seen of every container once things have settled; in the end: what
 //! was told of each container, in order. Ids are replaced by a word, names by their part in the play. Left out is
-//! what 20.10 itself leaves to chance: whether a kill for memory is noticed, and what a probe says that the end of
-//! its container meets.
+//! what 20.10 itself leaves to chance: whether a kill for memory is noticed, what a probe says that the end of its
+//! container meets, and whether a stop in the first instant of a run meets the program or the engine's own starter.
 //!
 //! `LIGHTERMAN_DIFFERENTIAL` says how many sequences, `LIGHTERMAN_DIFFERENTIAL_SEED` with which seed the
 //! first begins; the others follow.

@@ -168,8 +168,12 @@ fn a_refused_create_can_leave_a_volume() {
     let mut rig = Rig::new();
     let mut request = with_volume("web");
     request.host.tmpfs = BTreeMap::from([("/data".into(), String::new())]);
-    let refused = create_refused(&mut rig, request);
-    assert_eq!(refused, (RefusalClass::Invalid, "Duplicate mount point: /data".into()));
+    let twice = (RefusalClass::Invalid, "Duplicate mount point: /data".into());
+    assert_eq!(create_refused(&mut rig, request), twice);
+    assert_eq!(rig.model.volumes().len(), 0, "a tmpfs is met before the volume is made");
+    let mut request = with_volume("web");
+    request.host.mounts = request.host.binds.clone();
+    assert_eq!(create_refused(&mut rig, request), twice);
     assert_eq!(rig.model.volumes().len(), 1);
     assert_eq!(remove_volume(&mut rig, "data"), Outcome::Done(()));
 }
