@@ -17,7 +17,7 @@
 //!
 //! The rules are those of engine.md 2, row by row: `build` has 2.1 to 2.3, `readiness` steps A, D and E of 2.4,
 //! `ordering` step B and 2.5, `resource` 2.7; `waits` sees to it that nobody waits for ever. A new condition is a case
-//! of [`Condition`], and the compiler names every place to revisit; all enums are closed.
+//! of [`Condition`]; all enums are closed, so that the compiler names their tables. Comparisons by `==` it does not name.
 //!
 //! Not for: what to do about an answer (`lighterman-task-manager`), and how a task definition is written
 //! (`lighterman-taskdef`). `graph` knows nothing of Docker.
