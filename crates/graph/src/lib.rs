@@ -2,8 +2,8 @@
 //!
 //! A [`Plan`] says what a task is made of and what orders it: the lines `dependsOn`, `volumesFrom`, `links`, the log
 //! router, and the transition dependencies that the agent adds. [`Graph::build`] checks it once and names everything
-//! that is wrong with it; in a [`Graph`] that exists nobody waits for itself, at whatever distance. A [`Snapshot`] is the task as it is now;
-//! with it [`Graph::readiness`] answers for each container, and [`Graph::resource_readiness`] for each resource, what
+//! that is wrong with it; in a [`Graph`] that exists nobody waits for itself, at whatever distance. A [`Snapshot`] is the
+//! task as it is now; with it [`Graph::readiness`] answers for each container, and [`Graph::resource_readiness`] for each resource, what
 //! it may do, or what it waits for. Time, credentials and statuses are arguments.
 //!
 //! | question | answer |
